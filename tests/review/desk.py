@@ -151,7 +151,8 @@ class Desk:
         return [turn for turn in self.turns() if number in (-1, turn.number)][-1]
 
     def undo(self, number: int = -1) -> None:
-        assert set(self.outcomes(self.turn_of(number)).values()) == {None}
+        outcomes = self.outcomes(self.turn_of(number))
+        assert set(outcomes.values()) == {None}, outcomes
 
     def outcomes(self, *turns: TurnChanges) -> Mapping[str, str | None]:
         """Undo turns (newest first) in all files; return the failures by name."""

@@ -28,8 +28,8 @@ from eca_nvim.disk.private import PrivateFolder
 from eca_nvim.disk.replacing import remove, replace, set_mode
 from eca_nvim.paths import open_regular
 
-MOST_SNAPSHOT_BYTES = 1 << 24
-"""Bytes of a file that can be stored, at most."""
+MOST_SNAPSHOT_BYTES = 20 << 20
+"""Bytes of a file that can be stored, at most: as many as checkpoints have."""
 LINKED = "a link leads elsewhere now"
 LOST = "its earlier content was stored in a file that is gone or changed"
 

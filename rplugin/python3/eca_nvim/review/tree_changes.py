@@ -4,6 +4,7 @@ Rules kept here:
 - A file that a tree lacks may have been there, too, but ignored or refused: it counts as made only
   if nothing says so, and as deleted only if it is gone.
 - What was there is unknown if a command has changed which files git ignores.
+- A link that was replaced or deleted is listed: an undo does not bring it back, a checkpoint does.
 - Names that cannot be shown or sent are only listed.
 """
 
@@ -22,6 +23,7 @@ from eca_nvim.review.snapshots import Blobs, Snapshot
 from eca_nvim.review.turn_changes import UNSEEN
 
 _IGNORE_FILE = ".gitignore"
+_WAS_LINK = "it was a link: :Eca checkpoints brings it back"
 
 States: TypeAlias = tuple[Snapshot, Snapshot]
 """A file before and after."""
@@ -89,16 +91,21 @@ def compare(
     found = store.changes(before.tree.id, after.tree.id, roots)
     regular = {path: (_regular(old), _regular(new)) for path, (old, new) in found.items()}
     changes = {path: it for path, it in regular.items() if it != (None, None)}
-    was, now = before.tree.refused, after.tree.refused
+    links = {path: _WAS_LINK for path, (old, _) in found.items() if old and old.is_link}
+    was, now = {**before.tree.refused, **links}, after.tree.refused
     for path in {*now, *was} - changes.keys():
         gone = path not in now and not _is_there(path)
         if gone or (path in now and _changed_at(path) >= before.began):
             changes[path] = (None, None)
     gone_blobs = {old.blob for old, new in changes.values() if old and not new}
-    kept = {path: it for path, it in changes.items() if _is_changed(path, it, gone_blobs, before)}
+    kept = {
+        path: it
+        for path, it in changes.items()
+        if _is_changed(path, it, gone_blobs, before) or path in now
+    }
     shown = {path: it for path, it in kept.items() if is_safe_path(path)}
     folders = _folders(store, before, shown) if any(it[0] is None for it in shown.values()) else {}
-    lost = [path for path, it in shown.items() if _shows_more(store, path, it)]
+    lost = [path for path, it in shown.items() if shows_more(store, path, it)]
     files = dict[str, States]()
     for path, (old, new) in shown.items():
         root = next(it for it in roots if path.startswith(f"{it}/"))
@@ -106,7 +113,7 @@ def compare(
         above = list(PurePath(place).parents)[: path.count("/") - root.count("/") - 1]
         missing = sum(str(it) not in folders.get(root, ()) for it in above)
         earlier = _state(blobs, old, place, was.get(path), 0 if old else missing)
-        if earlier.is_absent and any(_is_below(path, it) for it in lost):
+        if earlier.is_absent and any(is_below(path, it) for it in lost if it != path):
             earlier = UNSEEN
         files[path] = (earlier, _state(blobs, new, place, now.get(path)))
     known = [it for root in roots for it in store.present(before.tree.id, root, asked)]
@@ -139,16 +146,21 @@ def _is_changed(path: str, change: Change, moved: Collection[str], before: Momen
     return True
 
 
-def _shows_more(store: CheckpointStore, path: str, change: Change) -> bool:
-    """Return whether git may have ignored files before that it now lists."""
-    old, new = change
-    if PurePath(path).name != _IGNORE_FILE or old is None:
+def shows_more(store: CheckpointStore, path: str, change: Change) -> bool:
+    """Return whether git may have ignored files before that it now lists. Raises GitFailed.
+
+    It has not if lines were only added, and none of them is an exception (`!`).
+    """
+    if PurePath(path).name != _IGNORE_FILE:
         return False
-    lines = set(store.content(new.blob).splitlines()) if new else set()
-    return not lines >= set(store.content(old.blob).splitlines())
+    before, after = ([*store.content(it.blob).splitlines()] if it else [] for it in change)
+    left = iter(after)
+    was_kept = all(line in left for line in before)
+    return not was_kept or any(it.startswith(b"!") for it in {*after} - {*before})
 
 
-def _is_below(path: str, ignore_file: str) -> bool:
+def is_below(path: str, ignore_file: str) -> bool:
+    """Return whether a `.gitignore` may say something of a file."""
     return path.startswith(ignore_file.removesuffix(_IGNORE_FILE))
 
 

@@ -10,18 +10,20 @@ Rules kept here:
   message says that it is damaged and where the copy is.
 - An undo can be undone: it swaps before and after in the records of the turns.
 - A moved file is not deleted if it could not go back to its old place.
+- Deleted files come last, but for those that are where a folder or a file was: they make room.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import PurePath
+from contextlib import suppress
+from pathlib import Path, PurePath
 
 from msgspec import Struct
 
 from eca_nvim.chat.text.safe_text import literal_name, one_line
 from eca_nvim.chat.vocabulary.ops import Segment
-from eca_nvim.disk.replacing import FileDamaged
+from eca_nvim.disk.replacing import FileDamaged, remove_empty_folders
 from eca_nvim.review.change_list import Present, Table, snapshot_text
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.snapshots import LINKED, LOST, Snapshot, restore_file, still_leads_there
@@ -297,16 +299,21 @@ class _Undoing:
         self._turns = turns
         self._ledger = ledger
         self._order = {path: place for place, path in enumerate(self.files)}
+        self._in_the_way = frozenset(_in_the_way(self.files))
+        self._left_folders = {str(it) for path in self._in_the_way for it in PurePath(path).parents}
         self._failed: dict[str, str] = {}
         self._unplaced: set[str] = set()
 
-    def place_in_order(self, path: str) -> tuple[bool, int]:
-        """Return the sort key of a file: deleted files come last."""
-        return self.files[path].before.is_absent, self._order[path]
+    def place_in_order(self, path: str) -> tuple[bool, bool, int]:
+        """Return the sort key of a file."""
+        is_deleted = self.files[path].before.is_absent
+        return path not in self._in_the_way, is_deleted, self._order[path]
 
     def undo(self, path: str, asked: Snapshot | None) -> UndoOutcome:
         """Restore a file unless it differs from `asked`; None: it is known to differ."""
         before = self.files[path].before
+        if before.blob is not None and path in self._left_folders:
+            _make_room(Path(before.place))
         now = self._ledger.snapshot(path)
         outcome = UndoOutcome(path, self._objection(path, now, asked))
         if outcome.fault is None:
@@ -332,7 +339,8 @@ class _Undoing:
         record = self.files[path]
         if asked is None:
             return CHANGED
-        if now.fault is not None or not now.same_as(asked):
+        has_room = asked.fault is not None and now.is_absent  # what was there has gone back
+        if not has_room and (now.fault is not None or not now.same_as(asked)):
             return now.fault or CHANGED
         for origin in _origins(self.files, record):
             if origin in self._failed:
@@ -345,6 +353,22 @@ class _Undoing:
         for record in _chain(self._turns, path):
             now, record.before, record.after = record.before, now, record.before
             record.changed_by_others, record.undone = False, not record.undone
+
+
+def _in_the_way(files: Mapping[str, FileRecord]) -> Iterator[str]:
+    """Yield files to delete that are where a folder was, or in a folder that was a file."""
+    back = {path for path, it in files.items() if not it.before.is_absent}
+    folders = {str(above) for path in back for above in PurePath(path).parents}
+    for path in files.keys() - back:
+        if path in folders or any(str(above) in back for above in PurePath(path).parents):
+            yield path
+
+
+def _make_room(place: Path) -> None:
+    """Remove a folder in which only files were that are deleted now."""
+    if place.is_dir() and not place.is_symlink():
+        with suppress(OSError):  # the file is not restored then, and that is said
+            remove_empty_folders(str(place))
 
 
 def _restore(path: str, before: Snapshot) -> UndoOutcome:

@@ -1,0 +1,149 @@
+"""What commands make of folders, links, large files and lists of what git ignores."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.review.watched import Watched
+
+
+def tree(folder: Path) -> dict[str, bytes | None]:
+    """Return what is in a folder; folders have no content."""
+    found = {str(it.relative_to(folder)): it for it in folder.rglob("*")}
+    kept = {name: it for name, it in found.items() if ".git" not in it.parts}
+    return {name: None if it.is_dir() else it.read_bytes() for name, it in kept.items()}
+
+
+@pytest.fixture
+def repository(watched: Watched) -> Path:
+    subprocess.run(["git", "init", "-q", str(watched.folder)], check=True)
+    return watched.folder
+
+
+def there_and_back(watched: Watched, change: Callable[[Path], None]) -> None:
+    """Let a command change the folder; all of it is undone, and done again."""
+    before = tree(watched.folder)
+    watched.command(lambda: change(watched.folder))
+    after = tree(watched.folder)
+    assert before != after
+    watched.undo()
+    assert tree(watched.folder) == before
+    watched.undo()
+    assert tree(watched.folder) == after
+
+
+def file_to_folder(folder: Path) -> None:
+    (folder / "a").unlink()
+    (folder / "a").mkdir()
+    (folder / "a" / "x").write_text("x\n")
+    (folder / "a" / "deep").mkdir()
+    (folder / "a" / "deep" / "y").write_text("y\n")
+
+
+def folder_to_file(folder: Path) -> None:
+    (folder / "d" / "x").unlink()
+    (folder / "d" / "e" / "y").unlink()
+    (folder / "d" / "e").rmdir()
+    (folder / "d").rmdir()
+    (folder / "d").write_text("a file now\n")
+
+
+def moved_into_itself(folder: Path) -> None:
+    (folder / "a").rename(folder / "tmp")
+    (folder / "a").mkdir()
+    (folder / "tmp").rename(folder / "a" / "x")
+
+
+def renamed_by_case_and_locked(folder: Path) -> None:
+    (folder / "a").rename(folder / "A")
+    (folder / "A").chmod(0o400)
+
+
+@pytest.mark.parametrize(
+    "change", [file_to_folder, folder_to_file, moved_into_itself, renamed_by_case_and_locked]
+)
+def test_what_is_where_something_else_was_is_taken_back_and_done_again(
+    watched: Watched, repository: Path, change: Callable[[Path], None]
+) -> None:
+    watched.put("d/x", b"x\n")
+    watched.put("d/e/y", b"y\n")
+    there_and_back(watched, change)
+
+
+UNKNOWN = "its original text is unknown"
+
+
+@pytest.mark.parametrize("now", [b"secret\n!secret\n", b"", None, b"!secret\nsecret\n"])
+def test_a_file_that_was_ignored_before_is_not_deleted(
+    watched: Watched, repository: Path, now: bytes | None
+) -> None:
+    watched.put(".gitignore", b"secret\n!secret\nsecret\n")
+    watched.put("secret", b"mine\n")
+    watched.turn()
+    watched.command(watched.change(**{".gitignore": now, "secret": b"theirs\n"}))
+    assert watched.plan().get("secret", {"fault": UNKNOWN})["fault"] == UNKNOWN
+
+
+def test_nor_one_that_a_new_list_shows(watched: Watched, repository: Path) -> None:
+    watched.put(".gitignore", b"secret\n")
+    watched.put("d/secret", b"mine\n")
+    watched.turn()
+    watched.command(watched.change(**{"d__.gitignore": b"!secret\n", "d__secret": b"theirs\n"}))
+    planned = watched.plan()
+    assert planned["secret"]["fault"] == UNKNOWN
+    assert planned[".gitignore"]["fault"] is None
+
+
+def test_what_is_ignored_from_now_on_is_neither_listed_nor_deleted(
+    watched: Watched, repository: Path
+) -> None:
+    watched.put(".gitignore", b"x\n")
+    watched.turn()
+    watched.command(watched.change(**{".gitignore": b"x\na\nnew\n", "new": b"new\n"}))
+    assert list(watched.plan()) == [".gitignore"]
+
+
+@pytest.mark.parametrize("first", [b"small\n", b"x" * (3 << 20), None])
+def test_a_file_that_is_too_large_now_is_listed(
+    watched: Watched, repository: Path, first: bytes | None
+) -> None:
+    assert watched.trees.store is not None
+    watched.trees.store._most_bytes = 1 << 20
+    if first is not None:
+        watched.put("big", first)
+    watched.turn()
+    watched.command(watched.change(big=b"y" * (2 << 20)))
+    planned = watched.plan()["big"]
+    assert "it is larger than 1 MiB" in (planned["conflict"], planned["fault"])
+
+
+def test_all_that_a_checkpoint_has_is_undone(watched: Watched) -> None:
+    watched.put("big", b"x" * (17 << 20))
+    watched.turn()
+    watched.command(watched.change(big=b"y"))
+    watched.undo()
+    assert (watched.folder / "big").stat().st_size == 17 << 20
+    watched.undo()
+    assert (watched.folder / "big").read_bytes() == b"y"
+
+
+def test_a_link_that_is_none_any_more_is_listed_and_what_is_there_stays(
+    watched: Watched, repository: Path
+) -> None:
+    for name in ("link", "gone", "kept"):
+        (repository / name).symlink_to("b")
+
+    def change() -> None:
+        (repository / "link").unlink()
+        (repository / "link").write_text("file\n")
+        (repository / "gone").unlink()
+
+    watched.turn()
+    watched.command(change)
+    why = "it was a link: :Eca checkpoints brings it back"
+    assert {name: it["fault"] for name, it in watched.plan().items()} == {"link": why, "gone": why}
+    assert watched.outcomes(watched.turn_of(-1)) == {"link": why, "gone": why}
+    assert (repository / "link").read_text() == "file\n"
