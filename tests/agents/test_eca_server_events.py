@@ -1,5 +1,6 @@
 """What a server says about itself: partial updates stay partial."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -29,19 +30,25 @@ from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.turn_events import Job, JobState
 from eca_nvim.protocol.eca.chat import ConfigUpdated
+from eca_nvim.protocol.eca.code import RewriteContentReceived, RewriteReplace
 from eca_nvim.protocol.eca.lifecycle import ShowMessage, TaskProgress
 from eca_nvim.protocol.eca.tools import JobsUpdated
 
 
 def heard(message: object) -> AgentEvent:
     """Read a message that is about the server as a whole."""
+    [event] = read(message)
+    return event
+
+
+def read(message: object) -> Sequence[AgentEvent]:
+    """Read a message."""
     ids, turns, nothing = ChatIds(), Turns(), Dialect()
     options = ChatOptions(ids, turns, nothing)
     server: Any = None
     providers = EcaProviders(server, lambda _: None)
     logins = ProviderLogins(providers), EcaToolServers(server, lambda _: None, (), {})
-    [event] = Inbox(turns, options, Mentions(), Replays(), Readiness(), *logins).read(message)
-    return event
+    return Inbox(turns, options, Mentions(), Replays(), Readiness(), *logins).read(message)
 
 
 CHAT = "our-1"
@@ -163,3 +170,9 @@ def test_jobs_are_those_whose_state_is_known() -> None:
             Job("later", JobState.RUNNING, None, "ours", id="job-2"),
         )
     )
+
+
+@pytest.mark.parametrize(("rewrite", "count"), [("aside-1", 1), ("our-1", 0), ("", 0)])
+def test_a_rewrite_says_nothing_in_a_chat(rewrite: str, count: int) -> None:
+    said = RewriteContentReceived(rewrite_id=rewrite, content=RewriteReplace(text="all"))
+    assert len(read(said)) == count

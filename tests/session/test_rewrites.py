@@ -242,3 +242,11 @@ def test_a_fence_of_the_prompt_is_in_none_of_its_lines() -> None:
     text = prompt_of(Passage(**passage))
     assert "\n`````\n````\na\n`````\n" in text
     assert "a text that is in no file" in text
+
+
+async def test_what_was_never_asked_for_makes_no_chat(rig: Rig) -> None:
+    agent = await rig.ready("a")
+    agent.say("aside-9", said("hello"), DONE)
+    agent.say("a", said("bye"))
+    await rig.view.until(lambda: "bye" in rig.view.text())
+    assert "hello" not in rig.view.text()

@@ -132,7 +132,7 @@ async def test_quit_and_restart_are_for_the_server_that_is_named(rig: Rig) -> No
 
 async def test_saved_chats_are_those_of_the_server_that_is_named(rig: Rig) -> None:
     one, two = await rig.ready("a", "one"), await rig.ready("b", "two", 2)
-    assert await rig.ask(ListChats(7, "two")) == []
+    assert await rig.ask(ListChats(7, server="two")) == []
     rig.do(ResumeChat("old", server="two"))
     await rig.view.until(lambda: len(two.archive.asked) == 2)
     assert one.archive.asked == []

@@ -36,6 +36,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionRefused,
     OptionsChanged,
 )
+from eca_nvim.chat.vocabulary.previews import ASIDE
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.digests import new_id
 from eca_nvim.redaction import Redactor
@@ -295,7 +296,8 @@ class IncomingEvents:
     def _is_apart(self, run: Sequence[Any]) -> bool:
         """Return whether events are of a session that no chat shows, which has them then."""
         first: Addressed = run[0]
-        receive = self.apart.get(first.parent_id or first.chat_id or "")
+        id_ = first.parent_id or first.chat_id or ""
+        receive = self.apart.get(id_, dropped if id_.startswith(ASIDE) else None)
         if receive is None:
             return False
         for event in run:

@@ -23,7 +23,7 @@ from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary import agent_events, events, turn_events
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
-from eca_nvim.chat.vocabulary.previews import AnswerReplaced
+from eca_nvim.chat.vocabulary.previews import ASIDE, AnswerReplaced
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.protocol.eca import (
     Unknown,
@@ -193,6 +193,8 @@ def _memory_loaded(loaded: memory.MemoryIndexLoaded) -> Sequence[AgentEvent]:
 def _rewrite(received: code.RewriteContentReceived) -> Sequence[AgentEvent]:
     """Return what a server says about a rewrite; an error is its end, no `finished` follows."""
     event: ChatEvent
+    if not received.rewrite_id.startswith(ASIDE):  # not asked for, and maybe the id of a chat
+        return ()
     match received.content:
         case code.RewriteText(text=text):
             event = events.TextReceived(events.Role.ASSISTANT, text)
