@@ -67,6 +67,28 @@ vim.api.nvim_create_autocmd('InsertEnter', {
   end,
 })
 
+-- Code actions are off unless an option says otherwise: nothing is loaded for those who set none.
+local function attach_actions(event)
+  local given = vim.g.eca
+  local is_on = type(given) == 'function' or type(given) == 'table' and given.code_actions
+  if not is_on and not package.loaded['eca.config'] or vim.bo[event.buf].buftype ~= '' then
+    return
+  end
+  vim.schedule(function()
+    local is_loaded = vim.api.nvim_buf_is_loaded(event.buf)
+    if is_loaded and require('eca.config').get().code_actions then
+      require('eca.actions.code_actions').attach(event.buf)
+    end
+  end)
+end
+vim.api.nvim_create_autocmd({ 'BufWinEnter', 'BufFilePost' }, {
+  group = vim.api.nvim_create_augroup('eca.code_actions', {}),
+  callback = attach_actions,
+})
+if vim.v.vim_did_enter == 1 then -- the plugin is loaded late
+  attach_actions({ buf = vim.api.nvim_get_current_buf() })
+end
+
 -- A session file restores a chat's windows with empty buffers, which would block the chat's names.
 -- It also prints a line for each of them, for which Neovim waits for a key; a redraw ends that.
 vim.api.nvim_create_autocmd('SessionLoadPost', {

@@ -60,6 +60,7 @@ CONTRACT = [
     "install",
     "update",
     "rewrite",
+    "act",
     "commit",
     "complete",
     "demo",

@@ -223,6 +223,8 @@ def context(nvim: Neovim) -> None:
         eca(nvim, line)
         wait_idle(nvim)
     nvim.keys(":1wincmd w<CR>:edit src/calc.py<CR>x:write<CR>")
+    eca(nvim, "act")
+    wait_idle(nvim)
 
 
 def text(nvim: Neovim) -> None:

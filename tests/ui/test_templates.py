@@ -81,21 +81,22 @@ def test_a_users_templates_are_sent_at_once(
     server = scripted_server(handshake(), answering(5))
     nvim = start(start_nvim, server, project, mine)
     nvim.wait_until("#require('eca.state.templates').all() > 0")
-    names = ["ask", "commit", "explain", "lint", "review", "steal"]
+    names = ["ask", "commit", "document", "explain", "fix", "lint", "review", "steal"]
+    names += ["tests", "why"]
     assert nvim.lua(COMPLETED, "Eca template ") == names
     assert nvim.lua(COMPLETED, "Eca template re") == ["review"]
 
     # The list has descriptions; a file that is wrong is named. Lines of a range are the selection.
     nvim.keys("<C-w>h")
-    nvim.lua("_G.choice = 3")
+    nvim.lua("_G.choice = 4")
     nvim.keys(":1,2Eca template<CR>")
     told = wait_prompt(nvim, server, 1)
     assert "src/calc.py:1-2:\n```python\ndef add(a, b):\n    return a + b\n```" in told
     assert told.startswith("Explain this code")
     listed = nvim.lua("return _G.listed")
     assert listed[0] == "ask  two questions  (yours)"
-    assert listed[2] == "explain  Explain the selected lines"
-    assert listed[5] == "steal  steals  (project)"
+    assert listed[3] == "explain  Explain this code"
+    assert listed[7] == "steal  steals  (project)"
     nvim.wait_until("vim.fn.execute('messages'):find('wrong.md:2: unknown key', 1, true)")
 
     # A diff is data: it stays in its fence, and names in it are no contexts.

@@ -47,16 +47,17 @@ local function is_function(kind)
   return named ~= nil and whole ~= nil or kind == 'function' or kind == 'method'
 end
 
---- The function around the cursor, as its grammar says.
+--- The function around a place, as its grammar says.
 ---@param buf integer
+---@param cursor integer[] (1,0)-based
 ---@return eca.MeantLines?
-local function function_here(buf)
+local function function_at(buf, cursor)
   local worked, parser = pcall(vim.treesitter.get_parser, buf)
   if not worked or not parser then
     return nil
   end
   parser:parse()
-  local node = vim.treesitter.get_node({ bufnr = buf })
+  local node = vim.treesitter.get_node({ bufnr = buf, pos = { cursor[1] - 1, cursor[2] } })
   while node and not is_function(node:type()) do
     node = node:parent()
   end
@@ -70,13 +71,13 @@ local function function_here(buf)
   return { buf = buf, first = first + 1, last = column == 0 and last or last + 1, name = name }
 end
 
---- The lines without a blank one among them that the cursor is in.
+--- The lines without a blank one among them that a line is one of.
 ---@param buf integer
+---@param line integer 1-based
 ---@return eca.MeantLines
-local function paragraph_here(buf)
+local function paragraph_at(buf, line)
   local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
-  local first = vim.api.nvim_win_get_cursor(0)[1]
-  local last = first
+  local first, last = line, line
   if lines[first]:find('%S') then
     while first > 1 and lines[first - 1]:find('%S') do
       first = first - 1
@@ -86,6 +87,14 @@ local function paragraph_here(buf)
     end
   end
   return { buf = buf, first = first, last = last, name = 'this paragraph' }
+end
+
+--- The lines that are meant by a place: the function around it, else the paragraph.
+---@param buf integer
+---@param cursor integer[] (1,0)-based
+---@return eca.MeantLines
+function M.meant_at(buf, cursor)
+  return function_at(buf, cursor) or paragraph_at(buf, cursor[1])
 end
 
 ---@param meant eca.MeantLines
@@ -191,8 +200,7 @@ function M.run(instruction, picks, call)
   end
   local buf = vim.api.nvim_get_current_buf()
   local meant = call.range > 0 and named_lines(buf, call.line1, call.line2)
-    or function_here(buf)
-    or paragraph_here(buf)
+    or M.meant_at(buf, vim.api.nvim_win_get_cursor(0))
   local function take(text)
     start(meant, text)
   end

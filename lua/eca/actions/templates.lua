@@ -37,6 +37,7 @@ local M = {}
 ---@field queue boolean
 ---@field typed? string the draft, if it was typed there
 ---@field selection? eca.Context lines of the command's range
+---@field reported? eca.Lines whose diagnostics are meant; default: the line of the cursor
 ---@field asked? eca.Asked when the user asked for it
 ---@field take? fun(text: string) takes the prompt, which is not sent then
 
@@ -89,7 +90,7 @@ local function selected(given)
   return read and value(read, vim.bo[buf].filetype), fault
 end
 
----@type table<string, fun(given: eca.Context?, take: eca.TakeValue)>
+---@type table<string, fun(given: eca.Context?, take: eca.TakeValue, reported: eca.Lines?)>
 local readers = {
   selection = function(given, take)
     take(selected(given))
@@ -109,13 +110,17 @@ local readers = {
     local read = reports.read_diagnostics()
     take(read and value(read))
   end,
+  diagnostic = function(_, take, reported)
+    local read, fault = reports.read_reported(reported or places.lines())
+    take(read and value(read), fault)
+  end,
 }
 
 --- Collect values, one after the other. A message says which one is missing; nothing follows then.
 ---@param kinds string[] of variables
----@param given? eca.Context lines that were named
+---@param use eca.TemplateUse
 ---@param done fun(values: table<string, eca.TemplateValue>)
-local function collect(kinds, given, done)
+local function collect(kinds, use, done)
   local values = {} ---@type table<string, eca.TemplateValue>
   ---@param index integer
   local function read(index)
@@ -123,14 +128,14 @@ local function collect(kinds, given, done)
     if not kind then
       return done(values)
     end
-    readers[kind](given, function(found, fault)
+    readers[kind](use.selection, function(found, fault)
       values[kind] = found
       if not found and fault then
         notify.warn(fault)
       else
         read(index + 1)
       end
-    end)
+    end, use.reported)
   end
   read(1)
 end
@@ -204,7 +209,7 @@ end
 ---@param prepared eca.PreparedTemplate
 ---@param answers string[]
 local function fill(use, prepared, answers)
-  collect(prepared.kinds, use.selection, function(found)
+  collect(prepared.kinds, use, function(found)
     ---@param decided boolean
     ---@param on_prompt fun(prompt: eca.TemplatePrompt)
     local function prompt_of(decided, on_prompt)
@@ -288,7 +293,8 @@ end
 ---@param rest string what follows the name
 ---@param edit boolean
 ---@param selection? eca.Context
-local function use(name, rest, edit, selection)
+---@param reported? eca.Lines
+local function use(name, rest, edit, selection, reported)
   local chat = eca.open()
   start({
     chat = chat,
@@ -297,7 +303,16 @@ local function use(name, rest, edit, selection)
     edit = edit,
     queue = false,
     selection = selection,
+    reported = reported,
   })
+end
+
+--- Use a template for a place in code.
+---@param name string
+---@param selection eca.Context
+---@param reported eca.Lines
+function M.use_at(name, selection, reported)
+  use(name, '', false, selection, reported)
 end
 
 --- Fill in a template for what is no prompt of a chat.

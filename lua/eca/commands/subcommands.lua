@@ -160,6 +160,11 @@ add('rewrite', 'code', {
   run = 'actions.rewrite.run',
   choices = 'actions.rewrite.recent',
 })
+add(
+  'act',
+  'code',
+  { key = 'CodeActions', text = actions.CodeActions.text, run = 'actions.code_actions.run' }
+)
 add('complete', 'code', { action = 'Complete' })
 add('commit', 'code', {
   text = 'have the message of a commit written',

@@ -3,14 +3,13 @@
 --- `vim.lsp.completion.get()`.
 ---
 --- Rules kept here:
---- - It completes and does nothing else: any other request is answered with "method not found", and
----   it gets no text.
+--- - It completes and does nothing else, and gets no text.
 --- - It attaches like any language client, so `LspAttach` runs. Our own keys in the input are then
 ---   put back if an autocommand has mapped over them.
---- - Answers come after the request has returned, as those of a process do.
 local answers = require('eca.completion.answers')
 local arguments = require('eca.completion.arguments')
 local buffers = require('eca.chat.buffers')
+local language_server = require('eca.editor.language_server')
 local others = require('eca.ui.others')
 local places = require('eca.completion.place')
 local rows = require('eca.completion.rows')
@@ -18,7 +17,6 @@ local rows = require('eca.completion.rows')
 local M = {}
 
 local NAME = 'eca'
-local METHOD_NOT_FOUND = -32601
 
 --- Milliseconds in which the host answers, usually. A plugin's menu cannot be updated later.
 M.PATIENCE = 300
@@ -28,8 +26,6 @@ local CAPABILITIES = {
   executeCommandProvider = { commands = { rows.ASK_ARGUMENTS } },
   positionEncoding = 'utf-16',
 }
-
----@alias eca.ProtocolReply fun(fault?: table, result?: any)
 
 ---@param params table
 ---@return eca.CompletionPlace?
@@ -62,12 +58,6 @@ end
 
 ---@type table<string, fun(params: table, reply: eca.ProtocolReply)>
 local METHODS = {
-  initialize = function(_, reply)
-    reply(nil, { capabilities = CAPABILITIES, serverInfo = { name = NAME } })
-  end,
-  shutdown = function(_, reply)
-    reply(nil, vim.NIL)
-  end,
   ['textDocument/completion'] = function(params, reply)
     local place = place_of(params)
     if not place then
@@ -85,60 +75,6 @@ local METHODS = {
     reply(nil, vim.NIL)
   end,
 }
-
----@param method string
----@param params table
----@param reply eca.ProtocolReply
-local function answer(method, params, reply)
-  local run = METHODS[method]
-  if run then
-    run(params, reply)
-  else
-    reply({ code = METHOD_NOT_FOUND, message = 'method not found: ' .. method })
-  end
-end
-
---- The server's side of the client, as the `cmd` of `vim.lsp.start()`.
----@param dispatchers { on_exit: fun(code: integer, signal: integer) }
----@return table
-local function serve(dispatchers)
-  local last, closing = 0, false
-  local function close()
-    if not closing then
-      closing = true
-      dispatchers.on_exit(0, 0)
-    end
-  end
-  return {
-    request = function(method, params, callback, notify_reply)
-      last = last + 1
-      local id = last
-      if method == 'initialize' then -- so that the client is attached when `start` returns
-        answer(method, params, callback)
-        return true, id
-      end
-      vim.schedule(function()
-        answer(method, params, function(fault, result)
-          if notify_reply then
-            notify_reply(id)
-          end
-          callback(fault, result)
-        end)
-      end)
-      return true, id
-    end,
-    notify = function(method)
-      if method == 'exit' then
-        close()
-      end
-      return true
-    end,
-    is_closing = function()
-      return closing
-    end,
-    terminate = close,
-  }
-end
 
 --- Our keys in a buffer, by mode and left side.
 ---@param buf integer
@@ -167,7 +103,7 @@ function M.attach(buf)
   local before = keys_of(buf)
   local id = others.call('LspAttach', vim.lsp.start, {
     name = NAME,
-    cmd = serve,
+    cmd = language_server.command(NAME, CAPABILITIES, METHODS),
   }, { bufnr = buf, silent = true })
   if id and vim.fn.has('nvim-0.11') == 1 then
     vim.lsp.completion.enable(true, id, buf)

@@ -26,6 +26,7 @@ local M = {}
 ---@field contexts { cursor: boolean, repo_map: boolean } what is sent with each prompt
 ---@field completion boolean|{ auto: boolean, inline: boolean|table<string, boolean> } with a menu
 ---that opens by itself; inline: in code, also by file type
+---@field code_actions boolean offer actions as a language client
 ---@field follow boolean open files in a code window as the agent changes them
 ---@field turn { notify: 'hidden'|'always'|false, bell: boolean } notice when a turn ends
 ---@field templates { user?: string|boolean, project: string|false } folders with prompts
@@ -135,6 +136,7 @@ M.entries = {
   completion = { types = { 'boolean', 'table' }, default = true },
   ['completion.auto'] = { types = { 'boolean' }, default = true },
   ['completion.inline'] = { types = { 'boolean', 'table' }, default = false, open = { 'boolean' } },
+  code_actions = { types = { 'boolean' }, default = false },
   follow = { types = { 'boolean' }, default = false },
   ['turn.notify'] = {
     types = { 'string', 'boolean' },

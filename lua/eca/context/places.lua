@@ -187,6 +187,18 @@ function M.cursor()
   }
 end
 
+---@class eca.Lines
+---@field buf integer
+---@field first integer 1-based
+---@field last integer inclusive
+
+--- The line of the cursor in the last code window, or those that are selected there.
+---@return eca.Lines?
+function M.lines()
+  local place, cursor = M.last(), M.cursor()
+  return place and cursor and { buf = place.buf, first = cursor.start[1], last = cursor['end'][1] }
+end
+
 --- What is selected in the last code window, or was when the user left it.
 ---@return eca.Selected?
 function M.selection()

@@ -94,14 +94,10 @@ local function collect(folders)
   return all
 end
 
---- The diagnostics as text, one a line.
----@return eca.ReadText? read
----@return string? fault why there is nothing to send, in one line
-function M.read_diagnostics()
-  local all = collect(require('eca.host').folders())
-  if #all == 0 then
-    return nil, 'there are no diagnostics in the workspace'
-  end
+--- Diagnostics as text, one a line.
+---@param all { path: string, found: vim.Diagnostic }[]
+---@return eca.ReadText
+local function as_text(all)
   local found = texts.of_list(#all, function(index)
     local path, it = all[index].path, all[index].found
     local place = ('%s:%d:%d'):format(paths.as_typed(path), it.lnum + 1, it.col + 1)
@@ -109,6 +105,42 @@ function M.read_diagnostics()
     return sanitize.line(('%s: %s: %s%s'):format(place, NAMES[it.severity], it.message, source))
   end)
   return { label = 'diagnostics', content = found.text, cut = found.cut }
+end
+
+--- The diagnostics of the workspace.
+---@return eca.ReadText? read
+---@return string? fault why there is nothing to send, in one line
+function M.read_diagnostics()
+  local all = collect(require('eca.host').folders())
+  if #all == 0 then
+    return nil, 'there are no diagnostics in the workspace'
+  end
+  return as_text(all)
+end
+
+--- The diagnostics of some lines.
+---@param lines eca.Lines
+---@return vim.Diagnostic[]
+function M.reported(lines)
+  return vim.tbl_filter(function(it)
+    return it.lnum < lines.last and (it.end_lnum or it.lnum) >= lines.first - 1
+  end, vim.diagnostic.get(lines.buf))
+end
+
+--- The diagnostics of some lines, as text.
+---@param lines? eca.Lines nil: there is no code window
+---@return eca.ReadText? read
+---@return string? fault why there is nothing to send, in one line
+function M.read_reported(lines)
+  local path = lines and paths.of_buffer(lines.buf)
+  local all = {} ---@type { path: string, found: vim.Diagnostic }[]
+  for _, diagnostic in ipairs(path and M.reported(lines) or {}) do
+    all[#all + 1] = { path = path, found = diagnostic }
+  end
+  if #all == 0 then
+    return nil, 'nothing is reported in this line: go to a line with a diagnostic'
+  end
+  return as_text(all)
 end
 
 --- Read the diff.

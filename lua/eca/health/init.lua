@@ -95,6 +95,19 @@ local function check_inline()
   end
 end
 
+--- Who offers code actions of ours.
+local function check_code_actions()
+  health.start('Code actions')
+  local attached = #vim.lsp.get_clients({ name = 'eca-actions' }) > 0
+  if not config.get().code_actions then
+    health.info("off: the option 'code_actions'; :Eca act lists the same")
+  elseif attached then
+    health.ok('the language client eca-actions offers them in files of text')
+  else
+    health.ok('on: the language client eca-actions starts with the next file that is opened')
+  end
+end
+
 -- The servers -----------------------------------------------------------------------------------
 
 M.PATIENCE = 5000 -- ms that Neovim waits for the rows of all servers
@@ -286,6 +299,7 @@ function M.check()
   check_winbars()
   check_completion()
   check_inline()
+  check_code_actions()
   health.start('Log')
   health.info(log.path())
 end

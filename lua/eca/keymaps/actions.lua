@@ -22,7 +22,7 @@
 ---@param ... any what it is called with
 ---@return eca.Action
 local function action(call, text, more, ...)
-  local at, name = call:match('^(%l+)%.([%l_]+)$')
+  local at, name = call:match('^([%l_]+)%.([%l_]+)$')
   local made = { at = at, call = name, with = { ... }, text = text, needs = (more or {}).needs }
   for _, place in ipairs({ 'chat', 'input', 'insert', 'changes', 'panel', 'pending', 'preview' }) do
     made[place] = vim.split((more or {})[place] or '', ' ', { trimempty = true })
@@ -184,6 +184,7 @@ return {
   ),
   PreviewDiff = action('previews.diff', 'show the preview as a diff', { preview = 'dD' }),
   PreviewStop = action('previews.stop', 'stop what still comes', { preview = 'dQ' }),
+  CodeActions = action('code_actions.choose', 'choose what to do with the code here'),
   Complete = action('inline.complete', 'complete the code at the cursor'),
   AcceptCompletion = action('inline.accept', 'insert the completion at the cursor', {}, 'all'),
   AcceptWord = action('inline.accept', 'insert the next word of the completion', {}, 'word'),

@@ -9,6 +9,7 @@ local M = {}
 ---@field name string
 ---@field description string
 ---@field source 'yours'|'project'|'built in'
+---@field variables string[] those with a value from the editor
 
 local known ---@type eca.Template[]?
 

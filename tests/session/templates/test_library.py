@@ -14,7 +14,7 @@ from eca_nvim.session.templates.library import (
     read_library,
 )
 
-BUILTIN = {"commit", "explain", "review"}
+BUILTIN = {"commit", "document", "explain", "fix", "review", "tests", "why"}
 
 
 class Places:

@@ -82,9 +82,12 @@ def test_all_are_listed_and_faults_are_said(home: Path) -> None:
             (rig.project / "bad.md").write_text("{{y}}")
             assert await rig.ask(ListTemplates(rig.number())) is True
             (*_, last) = rig.view.of(SetTemplates)
-            assert [it["name"] for it in last.templates] == ["commit", "explain", "mine", "review"]
-            mine = {"name": "mine", "description": "of mine", "source": "yours"}
-            assert last.templates[2] == mine
+            assert [it["name"] for it in last.templates] == [
+                *("commit", "document", "explain", "fix", "mine", "review", "tests", "why")
+            ]
+            mine = {"name": "mine", "description": "of mine", "source": "yours", "variables": ()}
+            assert last.templates[4] == mine
+            assert last.templates[3]["variables"] == ("diagnostic", "file")
             fault = f"{PROJECT_FOLDER}/bad.md:1: unknown variable 'y'"
             assert [it for it in rig.lines() if it.startswith(fault)]
             assert await rig.prepare("bad") is None

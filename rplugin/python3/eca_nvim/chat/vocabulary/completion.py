@@ -172,6 +172,10 @@ class ExpandTemplate(bases.ChatIntent, frozen=True, tag="expand_template"):
 
 
 class SetTemplates(bases.ViewOp, frozen=True, tag="templates"):
-    """An op: all templates by name, tables of name, description and source ('yours' and so on)."""
+    """An op: all templates by name.
 
-    templates: Sequence[Mapping[str, str]]
+    Tables of name, description, source ('yours' and so on), and variables: the names of those that
+    the editor has values for.
+    """
+
+    templates: Sequence[Mapping[str, object]]

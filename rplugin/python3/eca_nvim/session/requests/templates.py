@@ -52,7 +52,7 @@ class Templates:
         self._chats = chats
         self._servers = servers
         self._view = view
-        self._told: Sequence[Mapping[str, str]] | None = None
+        self._told: Sequence[Mapping[str, object]] | None = None
 
     async def refresh(self) -> Library:
         """Read all templates again; the view learns what has changed."""
@@ -151,10 +151,14 @@ def _reported(faults: Sequence[str]) -> Sequence[str]:
     return (*faults[:MOST_FAULTS], *([f"{more} more templates cannot be used"] if more > 0 else ()))
 
 
-def _summary(found: Found) -> Mapping[str, str]:
+def _summary(found: Found) -> Mapping[str, object]:
     template = found.template
-    description = one_line(template.description)
-    return {"name": template.name, "description": description, "source": found.source.value}
+    return {
+        "name": template.name,
+        "description": one_line(template.description),
+        "source": found.source.value,
+        "variables": kinds_of(parse(template.body)),
+    }
 
 
 def _named(library: Library, name: str) -> Found:

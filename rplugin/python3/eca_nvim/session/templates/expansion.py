@@ -13,7 +13,7 @@ from eca_nvim.session.view import Refused
 
 QUESTION: Final = "input"
 INLINE: Final = "file"
-FENCED: Final = ("selection", "diff", "diagnostics")
+FENCED: Final = ("selection", "diff", "diagnostics", "diagnostic")
 """Variables whose values stand in a fence."""
 LONGEST: Final = 2_000_000
 """Characters that all fenced values of a prompt have together."""
