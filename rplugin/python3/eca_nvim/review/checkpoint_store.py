@@ -23,6 +23,7 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -98,6 +99,7 @@ class CheckpointStore:
         self._folder = folder
         self._process = process
         self._most_bytes = most_bytes
+        self._run = partial(run_git, folder)
         self._refused: dict[str, dict[str, int]] = {}  # by root: paths, and their change times
 
     # --- trees ------------------------------------------------------------------------------------
@@ -139,7 +141,7 @@ class CheckpointStore:
             tree, modes = self._take_root(root, refused, until)
             entries += [f"040000 tree {tree}\t{name}", f"100644 blob {modes}\t{_MODES}-{name}"]
         listing = "".join(f"{it}\0" for it in sorted(set(entries), key=_entry_name))
-        return Tree(self._id("mktree", "-z", fed=listing.encode()), refused)
+        return Tree(id_of(self._run("mktree", "-z", fed=listing.encode())), refused)
 
     def _take_root(self, root: str, refused: dict[str, str], until: int | None) -> tuple[str, str]:
         """Return the ids of the tree of a folder, and of the permissions beside it."""
@@ -150,7 +152,7 @@ class CheckpointStore:
             lock_of(index).unlink(missing_ok=True)  # of a git that was killed
             try:
                 self._update(root, index, wanted, refused, until)
-                tree = self._id("write-tree", root=root, index=index)
+                tree = id_of(self._run("write-tree", root=root, index=index))
                 break
             except GitFailed:
                 if is_last or not index.exists():
@@ -158,7 +160,7 @@ class CheckpointStore:
                 require_space(self._folder, 0)
                 index.unlink(missing_ok=True)  # it is damaged, or names objects that are gone
         listed = b"".join(b"%o %b\0" % (mode, os.fsencode(path)) for path, mode in modes)
-        return tree, self._id("hash-object", "-w", "--stdin", fed=listed)
+        return tree, id_of(self._run("hash-object", "-w", "--stdin", fed=listed))
 
     def _index(self, root: str) -> Path:
         """Return git's list of the files of a folder."""
@@ -182,30 +184,19 @@ class CheckpointStore:
         """Make the index hold exactly the wanted files, but for those that git refuses."""
         known = self._refused.setdefault(root, {})
         late = {it for it in wanted if until is not None and wanted[it].st_ctime_ns > until}
-        fed = [
-            path
-            for path, it in wanted.items()
-            if path not in late and known.get(path) != it.st_ctime_ns
-        ]
+        fresh = (path for path, it in wanted.items() if known.get(path) != it.st_ctime_ns)
+        fed = [path for path in fresh if path not in late]
         is_first = not index.exists()
         if is_first:
             require_space(self._folder, sum(it.st_size for it in wanted.values()))
-        listed = run_git(self._folder, "ls-files", "-z", root=root, index=index)
+        listed = self._run("ls-files", "-z", root=root, index=index)
         before = set(listed.split(b"\0")) - {b""}
         stale = before - set(map(os.fsencode, fed)) - set(map(os.fsencode, late))
         refused |= {f"{root}/{it}": LATE for it in late if os.fsencode(it) not in before}
         if stale:
             gone = b"".join(path + b"\0" for path in stale)
-            run_git(
-                self._folder,
-                "update-index",
-                "-z",
-                "--force-remove",
-                "--stdin",
-                root=root,
-                index=index,
-                fed=gone,
-            )
+            removal = ("update-index", "-z", "--force-remove", "--stdin")
+            self._run(*removal, root=root, index=index, fed=gone)
         for first in range(0, len(fed), BATCH):
             for path in self._add(root, index, fed[first : first + BATCH], is_first=is_first):
                 known[path] = wanted[path].st_ctime_ns
@@ -221,7 +212,7 @@ class CheckpointStore:
         command = (*options, "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
         fed = b"".join(os.fsencode(path) + b"\0" for path in paths)
         try:
-            run_git(self._folder, *command, root=root, index=index, fed=fed)
+            self._run(*command, root=root, index=index, fed=fed)
         except PathRefused:
             unreadable = [it for it in paths if not os.access(f"{root}/{it}", os.R_OK)]
             yield from unreadable if len(paths) > 1 else paths
@@ -242,7 +233,7 @@ class CheckpointStore:
                 continue
             before, after = self._modes(old, name), self._modes(new, name)
             compared = ("-r", "-z", "--no-renames", f"{old}:{name}", f"{new}:{name}")
-            fields = run_git(self._folder, "diff-tree", *compared).split(b"\0")
+            fields = self._run("diff-tree", *compared).split(b"\0")
             for about, path in zip(fields[::2], fields[1::2], strict=False):
                 kinds = about.decode().lstrip(":").split(" ")
                 found[f"{root}/{os.fsdecode(path)}"] = (
@@ -256,28 +247,16 @@ class CheckpointStore:
                     found[f"{root}/{os.fsdecode(path)}"] = (were[path], are[path])
         return found
 
-    def _id(
-        self,
-        task: str,
-        *arguments: str,
-        root: str | None = None,
-        index: Path | None = None,
-        fed: bytes = b"",
-    ) -> str:
-        """Have git make something; return its id. Raises GitFailed."""
-        made = run_git(self._folder, task, *arguments, root=root, index=index, fed=fed)
-        return made.decode().strip()
-
     def _roots(self, tree: str) -> set[str]:
         """Return the names of the folders that a tree has."""
-        listed = run_git(self._folder, "ls-tree", "-d", "--name-only", "-z", tree)
+        listed = self._run("ls-tree", "-d", "--name-only", "-z", tree)
         return set(listed.decode().split("\0"))
 
     def _files_of(
         self, tree: str, name: str, modes: Mapping[bytes, int]
     ) -> Mapping[bytes, StoredFile | None]:
         """Return all files of a folder in a tree, by relative path."""
-        listed = run_git(self._folder, "ls-tree", "-r", "-z", f"{tree}:{name}").split(b"\0")
+        listed = self._run("ls-tree", "-r", "-z", f"{tree}:{name}").split(b"\0")
         found: dict[bytes, StoredFile | None] = {}
         for entry in filter(None, listed):
             about, _, path = entry.partition(b"\t")
@@ -310,10 +289,10 @@ class CheckpointStore:
     def git(self, task: str, *arguments: str, fed: bytes = b"") -> bytes:
         """Run a task of git for the repository, which is made first. Raises GitFailed."""
         make_repository(self._folder)
-        return run_git(self._folder, task, *arguments, fed=fed)
+        return self._run(task, *arguments, fed=fed)
 
     def _modes(self, tree: str, name: str) -> Mapping[bytes, int]:
-        kept = run_git(self._folder, "cat-file", "blob", f"{tree}:{_MODES}-{name}")
+        kept = self._run("cat-file", "blob", f"{tree}:{_MODES}-{name}")
         pairs = (entry.split(b" ", 1) for entry in kept.split(b"\0") if entry)
         return {path: int(mode, 8) for mode, path in pairs}
 
@@ -326,9 +305,9 @@ class CheckpointStore:
 
     def keep(self, tree: str, moment: int, about: Mapping[str, object]) -> Checkpoint:
         """Keep a tree. Raises GitFailed."""
-        commit = self._id("commit-tree", "-F", "-", tree, fed=json.dumps(about).encode())
+        commit = id_of(self._run("commit-tree", "-F", "-", tree, fed=json.dumps(about).encode()))
         id_ = f"{moment}-{self._process}"
-        run_git(self._folder, "update-ref", f"{REFERENCES}{id_}", commit)
+        self._run("update-ref", f"{REFERENCES}{id_}", commit)
         return Checkpoint(id_, tree, moment, about)
 
     def checkpoints(self) -> list[Checkpoint]:
@@ -336,7 +315,7 @@ class CheckpointStore:
         if not self.exists:
             return []
         form = "--format=%(refname)%00%(tree)%00%(contents)%00"
-        listed = run_git(self._folder, "for-each-ref", form, REFERENCES).decode(errors="replace")
+        listed = self._run("for-each-ref", form, REFERENCES).decode(errors="replace")
         fields = listed.replace("\0\n", "\0").split("\0")[:-1]
         found = [_checkpoint(*fields[at : at + 3]) for at in range(0, len(fields) - 2, 3)]
         return sorted(filter(None, found), key=lambda it: it.time, reverse=True)
@@ -345,11 +324,11 @@ class CheckpointStore:
         """Forget checkpoints; their contents go with the next `prune`."""
         deleted = "".join(f"delete {REFERENCES}{it}\n" for it in ids).encode()
         try:
-            run_git(self._folder, "update-ref", "--stdin", fed=deleted)
+            self._run("update-ref", "--stdin", fed=deleted)
         except GitFailed:
             if not sweep(self._folder):
                 raise
-            run_git(self._folder, "update-ref", "--stdin", fed=deleted)
+            self._run("update-ref", "--stdin", fed=deleted)
 
     def prune(self) -> None:
         """Remove what no checkpoint needs, unless it is younger than a day; pack the rest.
@@ -357,7 +336,7 @@ class CheckpointStore:
         The newest index of each folder stays, for the next Neovim. Raises GitFailed.
         """
         sweep(self._folder)
-        run_git(self._folder, "gc", "--quiet", "--prune=1.day.ago")
+        self._run("gc", "--quiet", "--prune=1.day.ago")
         remove_indexes(self._folder, self._process)
 
     def is_due(self) -> bool:
@@ -382,6 +361,11 @@ def _stored(kind: str, blob: str, mode: int | None) -> StoredFile | None:
         return None
     is_link = kind == _LINK
     return StoredFile(blob, mode if mode is not None else int(kind[-3:], 8), is_link)
+
+
+def id_of(made: bytes) -> str:
+    """Return the id of what git has made."""
+    return made.decode().strip()
 
 
 def _entry_name(entry: str) -> str:

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct, field
 
 from eca_nvim.digests import name_digest
-from eca_nvim.review.checkpoint_store import CheckpointStore
+from eca_nvim.review.checkpoint_store import CheckpointStore, id_of
 from eca_nvim.review.git import GitFailed
 from eca_nvim.review.snapshots import Blob, Blobs, Snapshot
 from eca_nvim.review.tree_changes import Moment
@@ -129,15 +129,15 @@ class TurnStore:
                 "hash-object", "-w", "--no-filters", "--stdin-paths", fed=names.encode()
             )
         text = json.dumps(msgspec.to_builtins(saved.record)).encode()  # names may be any bytes
-        record = self._store.git("hash-object", "-w", "--stdin", fed=text).decode().strip()
+        record = id_of(self._store.git("hash-object", "-w", "--stdin", fed=text))
         entries = [f"100644 blob {it.digest}\t{it.digest}" for it in saved.contents]
         entries += [f"100644 blob {record}\t{_RECORD}"]
         for number, start in enumerate(saved.record.starts):
             entries.append(f"040000 tree {start.tree.id}\t{_START.format(number)}")
         listing = "".join(f"{it}\0" for it in entries).encode()
-        tree = self._store.git("mktree", "-z", fed=listing).decode().strip()
+        tree = id_of(self._store.git("mktree", "-z", fed=listing))
         about = json.dumps(msgspec.to_builtins(saved.about)).encode()
-        commit = self._store.git("commit-tree", "-F", "-", tree, fed=about).decode().strip()
+        commit = id_of(self._store.git("commit-tree", "-F", "-", tree, fed=about))
         self._store.git("update-ref", f"{REFERENCES}{saved.name}", commit)
         return commit
 

@@ -1,7 +1,7 @@
 """Chats: the chats of a session: applies events and intents to them, passes on what changed."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ import anyio
 from msgspec.structs import replace
 
 from eca_nvim.chat.handlers import reducer
-from eca_nvim.chat.model.blocks import Changes, ToolBlock, open_question
+from eca_nvim.chat.model.blocks import Changes, TextBlock, ToolBlock, open_question
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.update import Update
@@ -176,6 +176,15 @@ class Chats:
             self._running.set()
         for effect in changes.effects:
             effect(self.outside(changes.server))
+
+    def number_after(self, last: Mapping[str, int]) -> None:
+        """Let the turns of chats follow those of earlier Neovims; `last`: their number by chat."""
+        for chat in self:
+            more = last.get(chat.id, 0)
+            chat.turn.number += more
+            for block in chat.root.blocks:
+                if isinstance(block, TextBlock) and block.turn:
+                    block.turn += more
 
     def changed(self) -> None:
         """Have panels drawn again: something that they show beside the chats has changed."""

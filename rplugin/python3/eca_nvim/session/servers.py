@@ -32,14 +32,7 @@ from eca_nvim.session.incoming import IncomingEvents
 from eca_nvim.session.login import Login
 from eca_nvim.session.options import Options
 from eca_nvim.session.persistence import Persistence
-from eca_nvim.session.server import (
-    Held,
-    HeldCalls,
-    MakeAgent,
-    Server,
-    ServerRequest,
-    ServerState,
-)
+from eca_nvim.session.server import Held, HeldCalls, MakeAgent, Server, ServerRequest, ServerState
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import View, isolated
 

@@ -12,13 +12,12 @@ from contextlib import suppress
 from functools import cached_property
 from inspect import isawaitable, iscoroutinefunction
 from itertools import chain
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
 
-from eca_nvim.chat.model.blocks import Changes, ImageBlock, TextBlock
+from eca_nvim.chat.model.blocks import Changes, ImageBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.text.safe_text import one_line
@@ -37,7 +36,7 @@ from eca_nvim.chat.vocabulary import (
     states,
 )
 from eca_nvim.disk.private import sweep
-from eca_nvim.path_risks import Folders, UnfitFolder
+from eca_nvim.path_risks import Folders
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.commands import Commands
 from eca_nvim.review.git import GitFailed
@@ -52,7 +51,7 @@ from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.server import MakeAgent, ServerRequest
 from eca_nvim.session.servers import NewChatOptions, Servers
 from eca_nvim.session.templates.library import TemplateFolders
-from eca_nvim.session.view import Refused, View, isolated
+from eca_nvim.session.view import View, isolated
 from eca_nvim.session.web_pages import WebPages
 from eca_nvim.threads import run_in_thread
 
@@ -192,19 +191,11 @@ class Session:
         with isolated(self._view, "read the templates", self.template_folders):
             await self._late.templates.refresh()
         with suppress(GitFailed):
-            self._number_turns(await self._recorder.last_numbers())
+            last = await self._recorder.last_numbers()
+            self._ledger.number_after(last)
+            self._chats.number_after(last)
         self._checkpoints.want()
         self._servers.start(self._checkpoints.run)
-
-    def _number_turns(self, last: Mapping[str, int]) -> None:
-        """Let the turns of chats follow those of earlier Neovims."""
-        self._ledger.number_after(last)
-        for chat in self._chats:
-            more = last.get(chat.id, 0)
-            chat.turn.number += more
-            for block in chat.root.blocks:
-                if isinstance(block, TextBlock) and block.turn:
-                    block.turn += more
 
     @cached_property
     def _late(self) -> _Late:
@@ -299,7 +290,6 @@ class Session:
             ),
             login.TerminalEnded: self._terminal_ended,
             query_intents.FileWritten: self._ledger.commands.user_writes,
-            query_intents.ChangeFolder: self._change_folder,
         }
 
     @cached_property
@@ -308,7 +298,7 @@ class Session:
         from eca_nvim.session.requests.handlers import request_handlers  # noqa: PLC0415
 
         return request_handlers(
-            *(self._chats, self._servers, self._view, self._ledger, self._recorder),
+            *(self._folders, self._chats, self._servers, self._view, self._ledger, self._recorder),
             *(self._files, *self._late, self._do),
             lambda: self._checkpoints,
         )
@@ -372,23 +362,6 @@ class Session:
         """Set what new chats of each server, by its name, begin with, and where servers are."""
         self._servers.configured, self._servers.finding = options, finding
 
-    def _change_folder(self, intent: query_intents.ChangeFolder) -> Sequence[str]:
-        """Add a folder to the workspace or remove it, for all who ask what is in it."""
-        change = self._folders.drop if intent.removed else self._folders.add
-        try:
-            folder = change(intent.path)
-        except UnfitFolder as fault:
-            raise Refused(str(fault)) from fault
-        self._chats.folders_changed()
-        name, told = one_line(PurePath(folder).name), list[str]()
-        for server in self._servers:
-            agent = server.process.agent
-            if agent and (line := agent.folder_changed(folder, removed=intent.removed)):
-                told.append(f"{server.name} {line} {name}")
-        done = f"the workspace {'no longer has' if intent.removed else 'has'} {one_line(folder)}"
-        self._view.push([ops.Notify("info", "; ".join(told) or done)])
-        return [*self._folders.added]
-
     def _open(self, opened: intents.OpenChat) -> None:
         chat = self._chats.table.get(opened.chat)
         if opened.redraw and chat is not None:
@@ -418,8 +391,6 @@ class Session:
             self._servers.move(chat, server)
         self._servers.get(chat.server_name).incoming.last_used_chat = chat.id
         return chat
-
-    # --- the agents -----------------------------------------------------------------------------
 
     def _used_files(self, chat_id: str, files: Sequence[call_details.FileUsed]) -> None:
         """Count files that only a look at the disk has found."""

@@ -395,7 +395,6 @@ class Sessions:
 
 
 def _show_refusal(session: Session, fault: str | None) -> None:
-    if session.opening.needs_login:  # which another event says
-        return
-    if fault is not None and session.next_prompt is None:  # else its turn ends with the reason
+    # Another event says that a login is needed, and a prompt's turn ends with the reason.
+    if fault and not session.opening.needs_login and session.next_prompt is None:
         session.say(NoticeReceived(fault, is_error=True))

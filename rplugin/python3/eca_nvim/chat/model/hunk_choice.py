@@ -213,6 +213,19 @@ def lines_of_parts(
     return found
 
 
+def marks(
+    sides: Sides,
+    changes: Sequence[FileChange],
+    place: int,
+    left_out: Collection[int],
+) -> Sequence[tuple[int, int]]:
+    """Return the lines of a text where hunks are left out, and the numbers of these hunks."""
+    own = [it for it in parts_of(changes) if it.change == place]
+    gone = {it.place for it in own if it.number in left_out}
+    places = lines_of_parts(sides.before, changes[place], gone)
+    return [(places[it.place][0], it.number) for it in own if it.place in gone]
+
+
 def part_at(places: Sequence[tuple[int, int]], line: int) -> int | None:
     """Return the part at a line (1-based); one without lines is beside its place."""
     for number, (first, count) in enumerate(places):

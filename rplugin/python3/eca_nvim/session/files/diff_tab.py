@@ -1,4 +1,4 @@
-"""The diff tab of a tool call: its change as two whole texts, and what the user takes of it.
+"""The diff tab of a tool call: its change as two whole texts, as the user has chosen.
 
 Rules kept here:
 - The change is applied to what the agent has read (`Base`), as its tool will do. If that is the
@@ -6,43 +6,33 @@ Rules kept here:
 - Tools read UTF-8: other bytes reach them as U+FFFD, and that is what they write back.
 - If there is nothing to compare, one line says why.
 - The pending request is stored with the two texts, so that an answer is for what they show.
-- The hunks that are taken, here or in the float, and the user's edits are one choice. It is made of
-  the texts as they are then.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from eca_nvim.chat.model.blocks import Changes, ToolBlock
+from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.calls import may_change, moved
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.hunk_choice import (
-    NotInParts,
     Sides,
-    edited,
-    left_out_of,
-    lines_of_parts,
-    part_at,
+    marks,
     standing_text,
-    texts_after,
 )
-from eca_nvim.chat.render.tool import standing_changes
 from eca_nvim.chat.text.diffs import Versions, rewritten, text_after, versions
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.text.text_differences import parts_of
-from eca_nvim.chat.user_actions.approvals import choose_hunks, decide, has_parts, waiting_call
-from eca_nvim.chat.vocabulary import call_details, intents, ops, query_intents, states
-from eca_nvim.path_risks import real_path
+from eca_nvim.chat.user_actions.approvals import has_parts
+from eca_nvim.chat.vocabulary import call_details, intents, ops, states
 from eca_nvim.paths import path_fault
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.text_changes import is_latin1, text_of
 from eca_nvim.session.files.whole_writes import changed_line_ends
-from eca_nvim.session.view import Refused
 
 ReadSnapshot: TypeAlias = Callable[[str], Snapshot]
 """Takes a snapshot of a file as it is on disk."""
@@ -65,7 +55,7 @@ class EditorFiles(Protocol):
         """Return the texts of those files that have unsaved changes, by path."""
 
 
-class _Sides(Struct, frozen=True):
+class ShownSides(Struct, frozen=True):
     """The file, the two texts and the remarks of a diff tab."""
 
     path: str
@@ -90,7 +80,7 @@ async def diff(
         return ops.Notify("warn", str(reason))
     unsaved = (await files.unsaved([sides.path])).get(sides.path)
     if unsaved is not None:
-        sides = _with_unsaved(sides, block, place, unsaved)
+        sides = with_unsaved(sides, block, place, unsaved)
     after, left_out = _chosen(block, place, sides)
     return ops.ShowDiff(
         chat=chat.id,
@@ -108,7 +98,9 @@ async def diff(
     )
 
 
-def _chosen(block: ToolBlock, place: int, sides: _Sides) -> tuple[str, Sequence[tuple[int, int]]]:
+def _chosen(
+    block: ToolBlock, place: int, sides: ShownSides
+) -> tuple[str, Sequence[tuple[int, int]]]:
     """Return what stands for a file of a call, as the user has chosen, and what is left out."""
     chosen = block.request.chosen if block.request else None
     if chosen is None or sides.shown.fault is not None:
@@ -120,11 +112,11 @@ def _chosen(block: ToolBlock, place: int, sides: _Sides) -> tuple[str, Sequence[
     file = Sides("", sides.shown.before, sides.shown.after, on_disk=True)
     return (
         standing_text(file, chosen.changes[place], own),
-        _marks(file, chosen.changes, place, chosen.left_out),
+        marks(file, chosen.changes, place, chosen.left_out),
     )
 
 
-def _with_unsaved(sides: _Sides, block: ToolBlock, place: int, text: str) -> _Sides:
+def with_unsaved(sides: ShownSides, block: ToolBlock, place: int, text: str) -> ShownSides:
     """Return the sides for a file whose `text` in the editor is not written."""
     change = block.call.changes[place] if block.call.changes else None
     if change is None or change.base is call_details.Base.DISK:
@@ -169,7 +161,7 @@ def _request(block: ToolBlock) -> Mapping[str, object] | None:
 
 def _next_sides(
     block: ToolBlock, first: int, settings: RenderSettings, read: ReadSnapshot
-) -> tuple[int, _Sides]:
+) -> tuple[int, ShownSides]:
     """Return the next file of a call that can be shown, from `first` on, and its place.
 
     Its remarks say why others cannot. Raises NothingToShow if none can.
@@ -177,7 +169,7 @@ def _next_sides(
     count, faults = max(1, len(block.call.changes or ())), list[str]()
     for place in ((first + step) % count for step in range(count)):
         try:
-            sides = _sides(block, place, settings, read)
+            sides = sides_of(block, place, settings, read)
         except NothingToShow as reason:
             faults.append(str(reason))
         else:
@@ -185,7 +177,9 @@ def _next_sides(
     raise NothingToShow(faults[0])
 
 
-def _sides(block: ToolBlock, place: int, settings: RenderSettings, read: ReadSnapshot) -> _Sides:
+def sides_of(
+    block: ToolBlock, place: int, settings: RenderSettings, read: ReadSnapshot
+) -> ShownSides:
     """Return the sides of one of the files that a call changes (`place` is 0-based)."""
     applied = block.state is states.CallState.DONE and may_change(block.call)
     if block.call.changes:
@@ -202,7 +196,7 @@ def _sides(block: ToolBlock, place: int, settings: RenderSettings, read: ReadSna
     raise NothingToShow(NO_CHANGE)
 
 
-def _whole_write_remarks(block: ToolBlock, sides: _Sides) -> Sequence[str]:
+def _whole_write_remarks(block: ToolBlock, sides: ShownSides) -> Sequence[str]:
     """Return what the two texts do not show of a call that writes a whole file."""
     if block.replayed:
         return (BEFORE_UNKNOWN,)
@@ -227,9 +221,9 @@ def _content(path: str, read: ReadSnapshot) -> bytes | None:
     return content
 
 
-def _changed(change: call_details.FileChange, read: ReadSnapshot, *, applied: bool) -> _Sides:
+def _changed(change: call_details.FileChange, read: ReadSnapshot, *, applied: bool) -> ShownSides:
     if change.base is call_details.Base.OLD and change.new is not None and not applied:
-        return _Sides(change.path, rewritten(change.old, change.new))
+        return ShownSides(change.path, rewritten(change.old, change.new))
     content = _content(change.path, read)
     text = None if content is None else content.decode(errors="replace")
     if change.whole is None or applied:
@@ -239,10 +233,10 @@ def _changed(change: call_details.FileChange, read: ReadSnapshot, *, applied: bo
     if shown.fault is not None and content is None:
         shown = replace(shown, fault=f"there is no such file; {shown.fault}")
     if content is None or not is_latin1(content):
-        return _Sides(change.path, _without_mark(shown))
+        return ShownSides(change.path, _without_mark(shown))
     present = content.decode("latin-1")
     shown = replace(shown, after=present) if applied else replace(shown, before=present)
-    return _Sides(change.path, shown, [NOT_UTF8])
+    return ShownSides(change.path, shown, [NOT_UTF8])
 
 
 def _without_mark(shown: Versions) -> Versions:
@@ -253,7 +247,7 @@ def _without_mark(shown: Versions) -> Versions:
 
 def _moved(
     source: str, destination: str, settings: RenderSettings, read: ReadSnapshot, *, applied: bool
-) -> _Sides:
+) -> ShownSides:
     path, other = (destination, source) if applied else (source, destination)
     content = _content(path, read)
     if content is None:
@@ -262,150 +256,4 @@ def _moved(
     remark = f"{'moved from' if applied else 'moves to'} {settings.relative(literal_name(other))}"
     if not applied and not read(destination).is_absent:
         remark += ", which exists already"
-    return _Sides(path, Versions(text, text, "moved"), [remark])
-
-
-# --- what the user takes of a change --------------------------------------------------------------
-
-
-class HunkRequests:
-    """Handles what the user chooses of the changes of calls that wait."""
-
-    def __init__(
-        self,
-        chats: Callable[[str], Chat],
-        show: Callable[[Changes], None],
-        now: Callable[[], int],
-        read: ReadSnapshot,
-    ) -> None:
-        """Make it; `show` draws what a choice changes, `now` returns the time in ms."""
-        self._chats = chats
-        self._show = show
-        self._now = now
-        self._read = read
-        self.table: Mapping[type[query_intents.Intent], Callable[[Any], object]] = {
-            query_intents.ToggleHunk: self._toggle,
-            query_intents.EditProposal: self._edit,
-            query_intents.AllowHunks: self._allow,
-        }
-
-    def _toggle(self, intent: query_intents.ToggleHunk) -> None:
-        """Take a hunk, or leave it out."""
-        chat, block, files = self._waiting(intent)
-        changes, out = standing_changes(block)
-        numbers = {it.number for it in parts_of(changes)}
-        if intent.hunk not in numbers:
-            raise Refused(f"there is no hunk {intent.hunk}")
-        chosen = out - {intent.hunk} if intent.taken else out | {intent.hunk}
-        self._choose(chat, block, changes, chosen, files)
-
-    def _allow(self, intent: query_intents.AllowHunks) -> None:
-        """Allow some hunks, and answer the request so."""
-        chat, block, files = self._waiting(intent)
-        changes, _ = standing_changes(block)
-        numbers = {it.number for it in parts_of(changes)}
-        if strange := sorted({*intent.hunks} - numbers):
-            raise Refused(f"there is no hunk {strange[0]}, but 1 to {len(numbers)}")
-        self._choose(chat, block, changes, numbers - {*intent.hunks}, files)
-        digest = (block.request and block.request.digest) or ""
-        self._show(decide(chat, block.id, digest, intent.choice, self._now()))
-
-    def _edit(self, intent: query_intents.EditProposal) -> Mapping[str, object]:
-        """Take over the user's text of a file; with a line, take or leave out the hunk there."""
-        chat, block, files = self._waiting(intent)
-        asked, place = block.call.changes or (), intent.file
-        changes, out = standing_changes(block)
-        sides = files[asked[place].path]
-        if [it.path for it in asked].count(asked[place].path) > 1:
-            raise Refused("this file is changed more than once: choose hunks in the float")
-        change, own = _read_text(asked[place], changes[place], sides, intent.text)
-        if intent.line is not None:
-            at = part_at(lines_of_parts(sides.before, change, own), intent.line)
-            if at is None:
-                raise Refused("there is no hunk here: ]c goes to the next one")
-            own = own ^ {at}
-        fresh = (*changes[:place], change, *changes[place + 1 :])
-        taken_out = {(it.change, it.place) for it in parts_of(changes) if it.number in out}
-        taken_out = {it for it in taken_out if it[0] != place} | {(place, it) for it in own}
-        left = {it.number for it in parts_of(fresh) if (it.change, it.place) in taken_out}
-        self._choose(chat, block, fresh, left, files)
-        return {
-            "digest": block.request and block.request.digest,
-            "text": standing_text(sides, change, own),
-            "left_out": _marks(sides, fresh, place, left),
-        }
-
-    def _choose(
-        self,
-        chat: Chat,
-        block: ToolBlock,
-        changes: tuple[call_details.FileChange, ...],
-        left_out: Collection[int],
-        files: Mapping[str, Sides],
-    ) -> None:
-        try:
-            self._show(choose_hunks(chat, block.id, changes, left_out, files, self._now()))
-        except NotInParts as reason:
-            raise Refused(str(reason)) from reason
-
-    def _waiting(
-        self,
-        intent: query_intents.ToggleHunk | query_intents.EditProposal | query_intents.AllowHunks,
-    ) -> tuple[Chat, ToolBlock, Mapping[str, Sides]]:
-        """Return the call that is meant, and the files that it changes. Raises Refused."""
-        chat = self._chats(intent.chat)
-        try:
-            block = waiting_call(chat, intent.block, intent.digest)
-            return chat, block, self._sides_of(chat, block, intent.unsaved)
-        except (NotInParts, NothingToShow) as reason:
-            raise Refused(str(reason)) from reason
-
-    def _sides_of(
-        self, chat: Chat, block: ToolBlock, unsaved: Mapping[str, str]
-    ) -> Mapping[str, Sides]:
-        """Return the files that a call changes, by path. Raises NotInParts and NothingToShow."""
-        found: dict[str, Sides] = {}
-        changes = block.call.changes or ()
-        for place, change in enumerate(changes):
-            if change.path in found:
-                continue
-            sides = _sides(block, place, chat.settings, self._read)
-            if change.path in unsaved:
-                sides = _with_unsaved(sides, block, place, unsaved[change.path])
-            if sides.shown.fault is not None or NOT_UTF8 in sides.remarks:
-                raise NotInParts(
-                    f"its hunks cannot be taken one by one: {sides.shown.fault or NOT_UTF8}"
-                )
-            is_new = sides.shown.kind == "new" and self._read(change.path).is_absent
-            before = None if is_new else sides.shown.before
-            of_file = [it for it in changes if it.path == change.path]
-            after = sides.shown.after if len(of_file) == 1 else texts_after(before, of_file)
-            is_gone = block.call.kind is call_details.ToolKind.DELETE and not after
-            on_disk = change.base is call_details.Base.DISK
-            place_of = real_path(change.path)
-            found[change.path] = Sides(place_of, before, None if is_gone else after, on_disk)
-        return found
-
-
-def _read_text(
-    asked: call_details.FileChange, stands: call_details.FileChange, sides: Sides, text: str
-) -> tuple[call_details.FileChange, frozenset[int]]:
-    """Return the change that makes a file hold a text, and the parts of it that are left out."""
-    for change in dict.fromkeys((asked, stands)):
-        out = left_out_of(text, sides.before, change)
-        if out is not None:
-            return change, out
-    return edited(asked, sides.before, text), frozenset()
-
-
-def _marks(
-    sides: Sides,
-    changes: Sequence[call_details.FileChange],
-    place: int,
-    left_out: Collection[int],
-) -> Sequence[tuple[int, int]]:
-    """Return the lines of a text where hunks are left out, and the numbers of these hunks."""
-    own = [it for it in parts_of(changes) if it.change == place]
-    gone = {it.place for it in own if it.number in left_out}
-    places = lines_of_parts(sides.before, changes[place], gone)
-    return [(places[it.place][0], it.number) for it in own if it.place in gone]
+    return ShownSides(path, Versions(text, text, "moved"), [remark])

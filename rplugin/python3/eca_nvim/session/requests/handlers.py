@@ -1,18 +1,21 @@
-"""Handlers: what each request of the user does; loaded with the first one. Logins."""
+"""Handlers: what each request of the user does; loaded with the first one. Logins, folders."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache, partial
+from pathlib import PurePath
 from typing import Any
 
 from eca_nvim.chat.text.safe_text import one_line, truncate
-from eca_nvim.chat.vocabulary import completion, events, login, panels, query_intents
+from eca_nvim.chat.vocabulary import completion, events, login, ops, panels, query_intents
 from eca_nvim.chat.vocabulary.bases import Intent
+from eca_nvim.path_risks import Folders, UnfitFolder
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.completion.code import CodeCompletion
 from eca_nvim.session.completion.completion import Completion
 from eca_nvim.session.files.checkpoints import Checkpoints
-from eca_nvim.session.files.diff_tab import EditorFiles, HunkRequests
+from eca_nvim.session.files.diff_tab import EditorFiles
+from eca_nvim.session.files.hunk_requests import HunkRequests
 from eca_nvim.session.files.turn_recorder import TurnRecorder
 from eca_nvim.session.installs import Installs
 from eca_nvim.session.login_dialog import LONGEST_TEXT
@@ -27,7 +30,7 @@ from eca_nvim.session.requests.saved_chats import SavedChats
 from eca_nvim.session.requests.search import ChatContent
 from eca_nvim.session.requests.templates import Templates
 from eca_nvim.session.servers import NamedServer, Servers
-from eca_nvim.session.view import View
+from eca_nvim.session.view import Refused, View
 
 
 def _panel_kinds() -> Mapping[str, type[Panel]]:
@@ -37,6 +40,7 @@ def _panel_kinds() -> Mapping[str, type[Panel]]:
 
 
 def request_handlers(
+    folders: Folders,
     chats: Chats,
     servers: Servers,
     view: View,
@@ -81,10 +85,28 @@ def request_handlers(
         line = await server_of(intent).login.log_out(intent.way)
         chats.apply(chats.get(intent.chat), [events.NoticeReceived(line)])
 
+    def change_folder(intent: query_intents.ChangeFolder) -> Sequence[str]:
+        """Add a folder to the workspace or remove it, for all who ask what is in it."""
+        try:
+            change = folders.drop if intent.removed else folders.add
+            folder = change(intent.path)
+        except UnfitFolder as fault:
+            raise Refused(str(fault)) from fault
+        chats.folders_changed()
+        name, told = one_line(PurePath(folder).name), list[str]()
+        for server in servers:
+            agent = server.process.agent
+            if agent and (line := agent.folder_changed(folder, removed=intent.removed)):
+                told.append(f"{server.name} {line} {name}")
+        done = f"the workspace {'no longer has' if intent.removed else 'has'} {one_line(folder)}"
+        view.push([ops.Notify("info", "; ".join(told) or done)])
+        return [*folders.added]
+
     code = CodeCompletion(servers, chats.folders)
     installs = cache(partial(Installs, servers, chats.changed))
     scene = Scene(chats, servers, view, ledger, do, checkpoints, installs)
     return {
+        query_intents.ChangeFolder: change_folder,
         query_intents.CheckContext: contexts.check,
         query_intents.ReadDiff: contexts.read_diff,
         query_intents.PasteImage: images.paste,
