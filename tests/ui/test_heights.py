@@ -31,7 +31,7 @@ def wait_rows(view: View, rows: int) -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_what_comes_and_goes_leaves_no_trace(start_nvim: StartNeovim, layout: str) -> None:
-    view = open_view(start_nvim, "README.md", settings={"layout": layout})
+    view = open_view(start_nvim, "notes", settings={"layout": layout})
     for keys in PASSING:
         view.nvim.keys(keys)
         wait_rows(view, 4)
@@ -40,7 +40,7 @@ def test_what_comes_and_goes_leaves_no_trace(start_nvim: StartNeovim, layout: st
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_what_the_user_gave_is_kept(start_nvim: StartNeovim, layout: str) -> None:
-    view = open_view(start_nvim, "README.md", settings={"layout": layout})
+    view = open_view(start_nvim, "notes", settings={"layout": layout})
     view.nvim.keys(":botright copen<CR>:cclose<CR>:EcaChat<CR>")
     settle(view)
     for keys, rows in ("<C-w>+", 5), ("<C-w>+", 6), (":resize 10<CR>", 10), ("<C-w>-", 9):
@@ -57,7 +57,7 @@ def settle(view: View) -> None:
 
 
 def test_the_line_between_the_windows_is_the_users(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md")
+    view = open_view(start_nvim, "notes")
     view.nvim.keys("<C-w>k5<C-w>-")
     wait_rows(view, 9)
     view.nvim.keys("<C-w>t")
@@ -68,7 +68,7 @@ def test_the_line_between_the_windows_is_the_users(start_nvim: StartNeovim) -> N
 
 
 def test_a_window_of_others_that_grows_takes_nothing(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md")
+    view = open_view(start_nvim, "notes")
     view.nvim.keys(":botright copen<CR>:resize 5<CR>")
     wait_rows(view, 4)
     view.nvim.keys(":resize 20<CR>")
@@ -76,7 +76,7 @@ def test_a_window_of_others_that_grows_takes_nothing(start_nvim: StartNeovim) ->
 
 
 def test_a_screen_that_shrinks_and_grows_leaves_no_trace(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md")
+    view = open_view(start_nvim, "notes")
     view.nvim.resize(160, 10)
     view.nvim.resize(160, 40)
     wait_rows(view, 4)
@@ -84,7 +84,7 @@ def test_a_screen_that_shrinks_and_grows_leaves_no_trace(start_nvim: StartNeovim
 
 
 def test_a_screen_resized_elsewhere_leaves_no_trace(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md")
+    view = open_view(start_nvim, "notes")
     view.nvim.keys(":tabnew<CR>")
     view.nvim.resize(160, 10)
     view.nvim.resize(160, 40)
@@ -93,14 +93,14 @@ def test_a_screen_resized_elsewhere_leaves_no_trace(start_nvim: StartNeovim) -> 
 
 
 def test_text_grows_the_input_after_a_quickfix_list_too(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md")
+    view = open_view(start_nvim, "notes")
     view.nvim.keys("ione<CR>two<CR>three<CR>four<Esc>:botright copen<CR>:cclose<CR>")
     wait_rows(view, 5)
 
 
 def test_an_input_alone_fills_its_column(start_nvim: StartNeovim) -> None:
     """Without a transcript above it there is nothing to give rows to."""
-    view = open_view(start_nvim, "README.md")
+    view = open_view(start_nvim, "notes")
     view.nvim.keys("<C-w>oione<CR>two<CR>three<CR>four<CR>five<Esc>")
     assert sizes(view)["input"][1] == 38
     assert view.nvim.eval("&cmdheight") == 1

@@ -30,7 +30,7 @@ def wait_rows(view: View, rows: int) -> None:
 
 
 def test_the_other_window_follows_the_one_that_is_moved(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md", columns=100, lines=30)
+    view = open_view(start_nvim, "notes", columns=100, lines=30)
     for window, current in (("<C-w>j", "input"), ("<C-w>k", "chat")):
         view.nvim.keys(window)
         for key, wanted in (
@@ -48,17 +48,17 @@ def test_the_other_window_follows_the_one_that_is_moved(start_nvim: StartNeovim)
 
 
 def test_a_split_comes_not_between_them(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md", columns=100, lines=40)
+    view = open_view(start_nvim, "notes", columns=100, lines=40)
     view.nvim.keys("ityped<Esc>:split<CR>")
     wait_place(view, 0, 40, 60)
-    assert view.windows() == ["README.md", "chat", "input", "input"]
+    assert view.windows() == ["notes", "chat", "input", "input"]
     view.nvim.keys(":quit<CR><C-w>k:split<CR>")
     view.nvim.wait_for(lambda: place(view) is not None, "the windows together")
-    assert view.windows() == ["README.md", "chat", "chat", "input"]
+    assert view.windows() == ["notes", "chat", "chat", "input"]
 
 
 def test_a_command_moves_a_chat_that_is_open(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md", columns=100, lines=30)
+    view = open_view(start_nvim, "notes", columns=100, lines=30)
     view.draw(*assistant(1, numbered(1, 5)))
     for command, wanted in (
         ("topleft vertical", (0, 0, 60)),
@@ -77,7 +77,7 @@ def test_a_command_moves_a_chat_that_is_open(start_nvim: StartNeovim) -> None:
 def test_a_chat_that_floats_for_lack_of_room_does_not_stay_so(
     start_nvim: StartNeovim, settings: dict[str, Value]
 ) -> None:
-    view = open_view(start_nvim, "README.md", columns=60, lines=15, settings=settings)
+    view = open_view(start_nvim, "notes", columns=60, lines=15, settings=settings)
     view.draw(*assistant(1, numbered(1, 60)))
     view.nvim.keys("ityped")
     assert "╭" in view.nvim.wait_screen("line 60")
@@ -96,13 +96,13 @@ def test_a_chat_that_floats_for_lack_of_room_does_not_stay_so(
 
 def test_a_chat_that_is_meant_to_float_stays_so(start_nvim: StartNeovim) -> None:
     settings = {"layout": "float"}
-    view = open_view(start_nvim, "README.md", columns=60, lines=15, settings=settings)
+    view = open_view(start_nvim, "notes", columns=60, lines=15, settings=settings)
     view.nvim.resize(120, 30)
     view.nvim.wait_screen(lambda it: it.width == 120 and "╭" in it)
 
 
 def test_rows_are_shared_again_when_the_screen_has_them(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md", columns=80, lines=44)
+    view = open_view(start_nvim, "notes", columns=80, lines=44)
     before = sizes(view)
     for lines, rows in ((24, 7), (60, 25), (44, 17)):
         view.nvim.resize(80, lines)

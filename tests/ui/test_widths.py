@@ -30,7 +30,7 @@ def shrink_and_grow(view: View, columns: int = 100) -> None:
 @pytest.mark.parametrize("layout", ["right", "left"])
 def test_a_screen_that_was_narrow_leaves_no_trace(start_nvim: StartNeovim, layout: str) -> None:
     settings = {"layout": layout}
-    view = open_view(start_nvim, "README.md", columns=100, lines=24, settings=settings)
+    view = open_view(start_nvim, "notes", columns=100, lines=24, settings=settings)
     wait_columns(view, 60)
     shrink_and_grow(view)
     wait_columns(view, 60)
@@ -38,7 +38,7 @@ def test_a_screen_that_was_narrow_leaves_no_trace(start_nvim: StartNeovim, layou
 
 
 def test_it_has_its_part_of_a_screen_that_grows(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md", columns=100, lines=24)
+    view = open_view(start_nvim, "notes", columns=100, lines=24)
     for columns, width in (200, 80), (300, 100), (100, 60), (90, 50), (80, 41), (70, 41):
         view.nvim.resize(columns, 24)
         wait_columns(view, width)
@@ -46,7 +46,7 @@ def test_it_has_its_part_of_a_screen_that_grows(start_nvim: StartNeovim) -> None
 
 @pytest.mark.parametrize("keys", ["<C-w>k:vertical resize 45<CR>", "<C-w>h54<C-w>|"])
 def test_what_the_user_gave_is_kept(start_nvim: StartNeovim, keys: str) -> None:
-    view = open_view(start_nvim, "README.md", columns=100, lines=24)
+    view = open_view(start_nvim, "notes", columns=100, lines=24)
     view.nvim.keys(keys)
     wait_columns(view, 45)
     shrink_and_grow(view, 160)
@@ -54,7 +54,7 @@ def test_what_the_user_gave_is_kept(start_nvim: StartNeovim, keys: str) -> None:
 
 
 def test_a_window_that_came_and_went_is_not_the_user(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md", columns=100, lines=24)
+    view = open_view(start_nvim, "notes", columns=100, lines=24)
     view.nvim.keys(":vertical botright new<CR>:quit<CR>")
     shrink_and_grow(view)
     wait_columns(view, 60)
@@ -63,7 +63,7 @@ def test_a_window_that_came_and_went_is_not_the_user(start_nvim: StartNeovim) ->
 def test_a_file_that_is_widened_when_it_is_entered_is_not_the_user(
     start_nvim: StartNeovim,
 ) -> None:
-    view = open_view(start_nvim, "README.md", columns=80, lines=24)
+    view = open_view(start_nvim, "notes", columns=80, lines=24)
     view.nvim.resize(40, 24)
     wait_columns(view, 38)
     view.nvim.keys("<C-w>h")
@@ -73,7 +73,7 @@ def test_a_file_that_is_widened_when_it_is_entered_is_not_the_user(
 
 
 def test_a_window_below_that_came_and_went_leaves_no_trace(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md", columns=100, lines=24)
+    view = open_view(start_nvim, "notes", columns=100, lines=24)
     view.nvim.keys(":botright copen 10<CR>:cclose<CR>")
     wait_columns(view, 60)
     view.open()
@@ -92,7 +92,7 @@ def test_a_chat_that_opens_with_neovim_has_its_width(start_nvim: StartNeovim, wh
 
 
 def test_a_window_that_came_keeps_its_columns(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md", columns=100, lines=24)
+    view = open_view(start_nvim, "notes", columns=100, lines=24)
     view.nvim.keys(":topleft 60vnew<CR>")
     assert sizes(view)["chat"][0] < 40
     view.nvim.keys(":botright copen 10<CR>:cclose<CR><Ignore>")
@@ -107,7 +107,7 @@ TREE = "vsplit | wincmd H | vertical resize 30 | wincmd ="
 def test_a_tree_that_is_split_off_the_chat_leaves_no_trace(
     start_nvim: StartNeovim, columns: int, at_once: bool
 ) -> None:
-    view = open_view(start_nvim, "README.md", columns=140, lines=40)
+    view = open_view(start_nvim, "notes", columns=140, lines=40)
     if columns:
         view.nvim.keys(f":vertical resize {columns}<CR>")
     for command in [TREE] if at_once else TREE.split(" | "):
@@ -119,7 +119,7 @@ def test_a_tree_that_is_split_off_the_chat_leaves_no_trace(
 
 
 def test_a_screen_resized_elsewhere_leaves_no_trace(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md", columns=100, lines=24)
+    view = open_view(start_nvim, "notes", columns=100, lines=24)
     view.nvim.keys(":tabnew<CR>")
     view.nvim.resize(40, 24)
     view.nvim.wait_screen(lambda it: it.width == 40)
@@ -130,7 +130,7 @@ def test_a_screen_resized_elsewhere_leaves_no_trace(start_nvim: StartNeovim) -> 
 
 
 def test_another_chat_in_the_windows_has_the_width_too(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md", columns=160, lines=24)
+    view = open_view(start_nvim, "notes", columns=160, lines=24)
     view.open("two")
     view.nvim.keys("<C-w>t:vsplit<CR><C-w>=")
     wait_columns(view, 64)
@@ -141,7 +141,7 @@ def test_another_chat_in_the_windows_has_the_width_too(start_nvim: StartNeovim) 
 @pytest.mark.parametrize("layout", ["bottom", "tab", "current"])
 def test_a_chat_as_wide_as_the_screen_stays_so(start_nvim: StartNeovim, layout: str) -> None:
     settings = {"layout": layout}
-    view = open_view(start_nvim, "README.md", columns=80, lines=40, settings=settings)
+    view = open_view(start_nvim, "notes", columns=80, lines=40, settings=settings)
     for columns in 40, 120:
         view.nvim.resize(columns, 40)
         wait_columns(view, columns)
@@ -149,7 +149,7 @@ def test_a_chat_as_wide_as_the_screen_stays_so(start_nvim: StartNeovim, layout: 
 
 @pytest.mark.parametrize("leave", ["", "<Esc>"])
 def test_the_draft_is_seen_again(start_nvim: StartNeovim, leave: str) -> None:
-    view = open_view(start_nvim, "README.md", columns=100, lines=24)
+    view = open_view(start_nvim, "notes", columns=100, lines=24)
     view.nvim.keys("i" + "<CR>".join(LONG) + leave)
     view.nvim.wait_screen("> one of a")
     view.nvim.resize(40, 24)
@@ -160,7 +160,7 @@ def test_the_draft_is_seen_again(start_nvim: StartNeovim, leave: str) -> None:
 
 
 def test_as_much_of_a_long_draft_is_seen_as_there_is_room_for(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md", columns=100, lines=24)
+    view = open_view(start_nvim, "notes", columns=100, lines=24)
     view.nvim.keys("i" + "<CR>".join(LONG * 5))
     view.nvim.resize(40, 24)
     view.nvim.wait_screen(lambda it: it.width == 40 and it.text().count("one of") < 3)
@@ -169,7 +169,7 @@ def test_as_much_of_a_long_draft_is_seen_as_there_is_room_for(start_nvim: StartN
 
 
 def test_prompts_that_wait_are_seen_again(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md", columns=100, lines=24)
+    view = open_view(start_nvim, "notes", columns=100, lines=24)
     view.draw(ops.SetQueue(CHAT, [("queue", "waits")]))
     view.nvim.keys("i" + "<CR>".join(LONG))
     view.nvim.resize(40, 24)

@@ -29,8 +29,8 @@ def sizes(view: View) -> dict[str, tuple[int, int]]:
 def test_the_chat_takes_its_part_of_the_right_side(
     start_nvim: StartNeovim, columns: int, width: int
 ) -> None:
-    view = open_view(start_nvim, "README.md", columns=columns)
-    assert view.windows() == ["README.md", "chat", "input"]
+    view = open_view(start_nvim, "notes", columns=columns)
+    assert view.windows() == ["notes", "chat", "input"]
     assert view.current() == "input"
     assert sizes(view)["chat"][0] == width
     assert sizes(view)["input"] == (width, 4)
@@ -56,24 +56,24 @@ def test_on_a_narrow_screen_code_and_chat_share_it(
     found: dict[str, tuple[int, int]],
 ) -> None:
     """Both get half of its columns, or of its rows where there are many, unless the user said."""
-    view = open_view(start_nvim, "README.md", columns=columns, lines=lines, settings=settings)
+    view = open_view(start_nvim, "notes", columns=columns, lines=lines, settings=settings)
     assert {name: size for name, size in sizes(view).items() if name in found} == found
 
 
 @pytest.mark.parametrize(
     ("layout", "order"),
     [
-        ("left", ["chat", "input", "README.md"]),
-        ("top", ["chat", "input", "README.md"]),
-        ("bottom", ["README.md", "chat", "input"]),
-        ("right", ["README.md", "chat", "input"]),
+        ("left", ["chat", "input", "notes"]),
+        ("top", ["chat", "input", "notes"]),
+        ("bottom", ["notes", "chat", "input"]),
+        ("right", ["notes", "chat", "input"]),
         ("current", ["chat", "input"]),
         ("tab", ["chat", "input"]),
-        ("float", ["README.md", "input", "chat"]),
+        ("float", ["notes", "input", "chat"]),
     ],
 )
 def test_layouts(start_nvim: StartNeovim, layout: str, order: list[str]) -> None:
-    view = open_view(start_nvim, "README.md", settings={"layout": layout})
+    view = open_view(start_nvim, "notes", settings={"layout": layout})
     assert view.windows() == order
     assert view.current() == "input"
     assert view.nvim.eval("tabpagenr('$')") == (2 if layout == "tab" else 1)
@@ -82,16 +82,16 @@ def test_layouts(start_nvim: StartNeovim, layout: str, order: list[str]) -> None
 @pytest.mark.parametrize(
     ("modifiers", "order"),
     [
-        ("vertical topleft", ["chat", "input", "README.md"]),
-        ("topleft", ["chat", "input", "README.md"]),
-        ("botright", ["README.md", "chat", "input"]),
+        ("vertical topleft", ["chat", "input", "notes"]),
+        ("topleft", ["chat", "input", "notes"]),
+        ("botright", ["notes", "chat", "input"]),
         ("tab", ["chat", "input"]),
     ],
 )
 def test_modifiers_of_the_command_win(
     start_nvim: StartNeovim, modifiers: str, order: list[str]
 ) -> None:
-    view = start_view(start_nvim, "README.md", settings={"layout": "float"})
+    view = start_view(start_nvim, "notes", settings={"layout": "float"})
     view.nvim.keys(f":{modifiers} EcaChat<CR>")
     assert view.windows() == order
     floating = "return vim.api.nvim_win_get_config(0).relative ~= ''"
@@ -111,29 +111,29 @@ def test_without_room_it_floats_and_never_fails(
 
 @pytest.mark.parametrize("keys", [":q<CR>", "<C-w>c", "ZZ", "q"])
 def test_leaving_the_transcript_hides_both(start_nvim: StartNeovim, keys: str) -> None:
-    view = open_view(start_nvim, "README.md")
+    view = open_view(start_nvim, "notes")
     view.nvim.keys(f"idraft<Esc><C-w>k{keys}")
     view.nvim.wait_until("#vim.api.nvim_list_wins() == 1")
-    assert view.current() == "README.md"
+    assert view.current() == "notes"
     view.draw(*assistant(1, "while away"))
     view.nvim.keys(":EcaChat<CR>")
-    assert view.windows() == ["README.md", "chat", "input"]
+    assert view.windows() == ["notes", "chat", "input"]
     assert view.draft() == "draft"
     assert view.lines() == ["while away"]
 
 
 def test_a_closed_input_comes_back(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md")
+    view = open_view(start_nvim, "notes")
     view.nvim.keys(":q<CR>")
-    assert view.windows() == ["README.md", "chat"]
+    assert view.windows() == ["notes", "chat"]
     view.nvim.keys(":EcaChat<CR>")
-    assert view.windows() == ["README.md", "chat", "input"]
+    assert view.windows() == ["notes", "chat", "input"]
     assert view.current() == "input"
     assert sizes(view)["input"][1] == 4
 
 
 def test_only_the_input_left_gets_its_transcript_back(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md")
+    view = open_view(start_nvim, "notes")
     view.nvim.keys("<C-w>o")
     assert view.windows() == ["input"]
     view.nvim.keys(":EcaChat<CR>")
@@ -142,20 +142,20 @@ def test_only_the_input_left_gets_its_transcript_back(start_nvim: StartNeovim) -
 
 
 def test_only_of_another_window_loses_nothing(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md")
+    view = open_view(start_nvim, "notes")
     view.draw(*assistant(1, "kept"))
     view.nvim.keys("<C-w>h<C-w>o")
-    assert view.windows() == ["README.md"]
+    assert view.windows() == ["notes"]
     view.nvim.keys(":Eca toggle<CR>")
     view.nvim.wait_screen("kept")
-    assert view.windows() == ["README.md", "chat", "input"]
+    assert view.windows() == ["notes", "chat", "input"]
 
 
 def test_closing_the_tab_page_loses_nothing(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md", settings={"layout": "tab"})
+    view = open_view(start_nvim, "notes", settings={"layout": "tab"})
     view.draw(*assistant(1, "kept"))
     view.nvim.keys(":tabclose<CR>")
-    assert view.windows() == ["README.md"]
+    assert view.windows() == ["notes"]
     view.nvim.keys(":EcaChat<CR>")
     view.nvim.wait_screen("kept")
 
@@ -182,26 +182,26 @@ def test_quitting_all_does_not_complain_of_a_draft(start_nvim: StartNeovim) -> N
 
 
 def test_hiding_the_only_windows_leaves_a_buffer(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md", settings={"layout": "current"})
+    view = open_view(start_nvim, "notes", settings={"layout": "current"})
     view.nvim.keys(":Eca hide<CR>")
-    assert view.windows() == ["README.md"]
+    assert view.windows() == ["notes"]
 
 
 def test_a_chat_per_tab_page_and_one_in_two(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md")
+    view = open_view(start_nvim, "notes")
     view.nvim.keys(":tabnew<CR>:EcaChat<CR>")
     view.draw(*assistant(1, "seen in both"))
     view.nvim.wait_screen("seen in both")
     view.nvim.keys(":Eca hide<CR>:tabprevious<CR>")
     view.nvim.wait_screen("seen in both")
-    assert view.windows() == ["README.md", "chat", "input"]
+    assert view.windows() == ["notes", "chat", "input"]
 
 
 def test_another_chat_takes_the_same_windows(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md")
+    view = open_view(start_nvim, "notes")
     view.draw(*assistant(1, "first chat"))
     view.nvim.keys("ione<Esc>:EcaChat!<CR>")
-    assert view.windows() == ["README.md", "chat", "input"]
+    assert view.windows() == ["notes", "chat", "input"]
     assert "first chat" not in view.nvim.screen
     view.open(CHAT)
     view.nvim.wait_screen("first chat")
@@ -209,7 +209,7 @@ def test_another_chat_takes_the_same_windows(start_nvim: StartNeovim) -> None:
 
 
 def test_windows_of_the_user_keep_their_options(start_nvim: StartNeovim) -> None:
-    view = start_view(start_nvim, "README.md", init="vim.o.number = true vim.o.cursorline = true")
+    view = start_view(start_nvim, "notes", init="vim.o.number = true vim.o.cursorline = true")
     view.open()
     view.nvim.keys(":Eca hide<CR>:new<CR>")
     code = "return { vim.wo.number, vim.wo.cursorline, vim.wo.winfixbuf, vim.wo.winbar }"
@@ -217,17 +217,17 @@ def test_windows_of_the_user_keep_their_options(start_nvim: StartNeovim) -> None
 
 
 def test_equalizing_keeps_the_input_small(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md")
+    view = open_view(start_nvim, "notes")
     view.nvim.keys("<C-w>=")
     assert sizes(view)["input"] == (64, 4)
 
 
 def test_drawing_moves_no_one(start_nvim: StartNeovim) -> None:
     """Ops for a chat that was never opened draw into its hidden buffer."""
-    view = start_view(start_nvim, "README.md")
+    view = start_view(start_nvim, "notes")
     view.nvim.keys("i")
     view.draw(*assistant(1, "from afar"), ops.SetQueue(CHAT, [("queue", "more")]))
-    assert view.current() == "README.md"
+    assert view.current() == "notes"
     assert view.nvim.mode == "i"
     assert view.lines() == ["from afar"]
 
@@ -247,7 +247,7 @@ def test_reading_and_writing_its_buffers_is_harmless(start_nvim: StartNeovim) ->
 
 
 def test_a_wiped_chat_is_made_anew(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md")
+    view = open_view(start_nvim, "notes")
     view.draw(*assistant(1, "gone"))
     view.nvim.command(f"bwipeout! {view.buffer()}")
     view.nvim.keys(":EcaChat<CR>")
@@ -275,7 +275,7 @@ def test_floats_share_their_room(start_nvim: StartNeovim) -> None:
 
 def test_floats_keep_their_margins(start_nvim: StartNeovim) -> None:
     """The sign of the input, and the margin that no line of the transcript can imitate."""
-    view = open_view(start_nvim, "README.md", settings={"layout": "float"})
+    view = open_view(start_nvim, "notes", settings={"layout": "float"})
     view.draw(*assistant(1, "hello"))
     view.nvim.wait_screen("│> type here")
     view.nvim.resize(120, 30)
@@ -290,10 +290,10 @@ def test_floats_fit_a_screen_that_shrinks(start_nvim: StartNeovim) -> None:
 
 
 def test_leaving_a_float_hides_both(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md", settings={"layout": "float"})
+    view = open_view(start_nvim, "notes", settings={"layout": "float"})
     view.nvim.keys("<C-w>w:q<CR>")
     view.nvim.wait_until("#vim.api.nvim_list_wins() == 1")
-    assert view.current() == "README.md"
+    assert view.current() == "notes"
 
 
 def test_a_height_that_the_user_gave_is_kept(start_nvim: StartNeovim) -> None:
@@ -306,7 +306,7 @@ def test_a_height_that_the_user_gave_is_kept(start_nvim: StartNeovim) -> None:
     "keys", ["<C-w>jimore<C-s>", ":EcaChat more<CR>", ":Eca steer more<CR>", ":Eca queue more<CR>"]
 )
 def test_who_sends_sees_the_answer(start_nvim: StartNeovim, keys: str) -> None:
-    view = open_view(start_nvim, "README.md")
+    view = open_view(start_nvim, "notes")
     view.draw(*assistant(1, numbered(1, 100)))
     view.nvim.keys("<C-w>kgg")
     view.nvim.keys(keys)
@@ -315,7 +315,7 @@ def test_who_sends_sees_the_answer(start_nvim: StartNeovim, keys: str) -> None:
 
 
 def test_other_code_that_sends_leaves_the_reader_alone(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md")
+    view = open_view(start_nvim, "notes")
     view.draw(*assistant(1, numbered(1, 100)))
     view.nvim.keys("<C-w>kgg")
     view.nvim.lua("require('eca').send('more')")
@@ -327,7 +327,7 @@ def test_a_session_leaves_no_dead_windows_and_no_names(
     start_nvim: StartNeovim, tmp_path: Path
 ) -> None:
     session = tmp_path / "session.vim"
-    earlier = open_view(start_nvim, "README.md")
+    earlier = open_view(start_nvim, "notes")
     earlier.nvim.command(f"mksession {session}")
     view = start_view(start_nvim)
     view.nvim.keys(f":source {session}<CR>")
@@ -335,12 +335,12 @@ def test_a_session_leaves_no_dead_windows_and_no_names(
     view.nvim.wait_until("vim.fn.winnr('$') == 1")
     view.open()
     view.draw(*user(1, "again"))
-    assert view.windows() == ["README.md", "chat", "input"]
+    assert view.windows() == ["notes", "chat", "input"]
     assert view.current() == "input"
 
 
 def test_a_neovim_that_changes_no_file_has_a_chat(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "-M", "README.md")
+    view = open_view(start_nvim, "-M", "notes")
     view.draw(*assistant(1, "answer"), ops.RestoreDraft(CHAT, "kept"))
     view.nvim.keys("Ityped <Esc>")
     assert view.draft() == "typed kept"
@@ -348,4 +348,4 @@ def test_a_neovim_that_changes_no_file_has_a_chat(start_nvim: StartNeovim) -> No
     view.nvim.keys("g?")
     view.nvim.wait_screen("list the keys")
     view.nvim.keys("q")
-    assert view.windows() == ["README.md", "chat", "input"]
+    assert view.windows() == ["notes", "chat", "input"]
