@@ -1,5 +1,6 @@
 """Turns of earlier Neovims are listed, undone and redone, also if those were killed."""
 
+import os
 import shutil
 import subprocess
 from collections.abc import AsyncIterator, Callable
@@ -14,7 +15,8 @@ from tests.support.calls import eca_call
 
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested, ToolRunning
-from eca_nvim.chat.vocabulary.query_intents import ListChanges, PlanUndo, UndoTurn
+from eca_nvim.chat.vocabulary.panels import RestoreCheckpoint
+from eca_nvim.chat.vocabulary.query_intents import ListChanges, ListChats, PlanUndo, UndoTurn
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.session.files.checkpoints import Checkpoints, Limits
 
@@ -58,9 +60,9 @@ def life(folder: Path, tmp_path: Path) -> Life:
     return run
 
 
-async def begin(rig: Rig, prompt: str = "tidy up") -> FakeAgent:
+async def begin(rig: Rig, prompt: str = "tidy up", agent: FakeAgent | None = None) -> FakeAgent:
     """Send a prompt, and let the agent run a command that the user approves."""
-    agent = await rig.ready()
+    agent = agent or await rig.ready()
     await rig.stored()
     rig.do(intents.SendPrompt("a", prompt))
     await rig.done()
@@ -199,3 +201,61 @@ async def test_without_the_store_nothing_of_earlier_neovims_is_known(
     async with life() as rig:
         await rig.ready()
         assert await rig.ask(ListChanges("a", -1)) is None
+
+
+async def test_a_host_that_died_is_not_waited_for_though_its_neovim_runs(
+    life: Life, folder: Path
+) -> None:
+    before = state(folder)
+    async with life(os.getpid()) as rig:
+        await begin(rig)
+        await saved(rig)
+        work(folder)
+    async with life(os.getpid()) as rig:
+        await rig.ready()
+        await undo(rig)
+        assert state(folder) == before
+
+
+async def test_a_chat_that_went_on_elsewhere_goes_on_with_the_next_number(
+    life: Life, folder: Path
+) -> None:
+    async with life(os.getpid()) as rig:
+        agent = await rig.ready("other")
+        await rig.stored()
+        for number in (1, 2):
+            async with life() as other:
+                theirs = await begin(other, f"elsewhere {number}")
+                (folder / "a").write_text(f"{number}\n")
+                theirs.say("a", ToolFinished(SHELL), TurnEnded())
+                await saved(other)
+        await rig.ask(ListChats(-5))
+        rig.do(intents.OpenChat("a"))
+        await begin(rig, "here", agent)
+        (folder / "a").write_text("here\n")
+        agent.say("a", ToolFinished(SHELL), TurnEnded())
+        await saved(rig)
+        listed = await rig.ask(ListChanges("a", -1))
+        found = {(it["turn"], it["prompt"]) for it in listed}
+        assert found == {(1, "elsewhere 1"), (2, "elsewhere 2"), (3, "here")}
+        await undo(rig)
+        assert (folder / "a").read_text() == "2\n"
+
+
+async def test_what_is_restored_while_a_command_runs_is_not_its_work(
+    life: Life, folder: Path
+) -> None:
+    async with life() as rig:
+        agent = await begin(rig)
+        (folder / "b").write_text("mine, before\n")
+        await rig.stored()
+        known = rig.session._checkpoints.known or ()
+        (folder / "b").write_text("mine\n")
+        (folder / "a").write_text("by the command\n")
+        checkpoint = next(it.id for it in known if it.about["kind"] == "prompt")
+        restored = await rig.ask(RestoreCheckpoint(checkpoint, -9))
+        assert {Path(it["path"]).name for it in restored["files"]} == {"a", "b"}
+        (folder / "new").write_text("new\n")
+        agent.say("a", ToolFinished(SHELL), TurnEnded())
+        listed = await rig.ask(ListChanges("a", -1))
+        assert [Path(it["path"]).name for it in listed] == ["new"]

@@ -202,7 +202,7 @@ class Ledger:
         """Return the turn that runs in a chat, or ran last."""
         number = max(1, chat.turn.number)
         for turn in reversed(self._turns):
-            if turn.chat == chat.id and turn.number == number:
+            if turn.chat == chat.id and turn.number == number and not self._is_loaded(turn):
                 return turn
         turn = TurnChanges(chat.id, number, _prompt(chat), began=time.time_ns())
         self._turns.append(turn)
@@ -252,11 +252,14 @@ class Ledger:
         while self.blobs.size > MOST_BYTES and len(self._turns) > 1:
             del self._turns[0]
 
+    def _is_loaded(self, turn: TurnChanges) -> bool:
+        return turn.saved is not None and turn.saved in self._loaded
+
     def number_after(self, last: Mapping[str, int]) -> None:
         """Let the turns that are known by now follow those of earlier Neovims, by chat."""
         self.last_numbers = last
         for turn in self._turns:
-            if turn.saved is None or turn.saved not in self._loaded:
+            if not self._is_loaded(turn):
                 turn.number += last.get(turn.chat, 0)
 
     def turns(self, chat_id: str) -> Sequence[TurnChanges]:

@@ -141,8 +141,10 @@ class TurnStore:
         self._store.git("update-ref", f"{REFERENCES}{saved.name}", commit)
         return commit
 
-    def load(self, chat: str, known: Mapping[str, str]) -> list[LoadedTurn]:
+    def load(self, chat: str, known: Mapping[str, str], process: int) -> list[LoadedTurn]:
         """Return the turns of a chat; `known`: their commits by name, if those are known already.
+
+        process: our Neovim; what a host of it before us has begun is over.
 
         Raises GitFailed.
         """
@@ -150,7 +152,7 @@ class TurnStore:
         return [
             found
             for name, commit, about in _list(self._store, f"{folder}/")
-            if known.get(name) != commit and (found := self._load(name, commit, about))
+            if known.get(name) != commit and (found := self._load(name, commit, about, process))
         ]
 
     def last_numbers(self) -> Mapping[str, int]:
@@ -172,7 +174,7 @@ class TurnStore:
             if about.process != process
         )
 
-    def _load(self, name: str, commit: str, about: About) -> LoadedTurn | None:
+    def _load(self, name: str, commit: str, about: About, process: int) -> LoadedTurn | None:
         try:
             text = self._store.git("cat-file", "blob", f"{commit}:{_RECORD}")
             record = msgspec.convert(json.loads(text), _Record)
@@ -188,7 +190,7 @@ class TurnStore:
             began=about.began,
             saved=name,
         )
-        has_ended = not about.until and not _runs(about)
+        has_ended = not about.until and (about.process == process or not _runs(about))
         running = {path: self._unpacked(it) for path, it in record.running.items()}
         starts = record.starts if has_ended else ()
         return LoadedTurn(commit, about, turn, running if has_ended else {}, starts)

@@ -95,6 +95,10 @@ class Chats:
             self.assign(chat, server or self.default_server)
         return chat
 
+    def follow(self, last: Mapping[str, int]) -> None:
+        """Let chats that open from now on number their turns after the last ones, by chat."""
+        self._ledger.last_numbers = {**self._ledger.last_numbers, **last}
+
     def assign(self, chat: Chat, server: str) -> None:
         """Make a chat one of a server."""
         chat.server_name = server

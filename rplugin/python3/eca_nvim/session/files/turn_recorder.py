@@ -208,13 +208,13 @@ class TurnRecorder:
         blobs, known = self._ledger.blobs, dict(self._commits)
 
         def work(store: CheckpointStore) -> list[tuple[LoadedTurn, list[Found]]]:
-            loaded = TurnStore(store, blobs).load(chat, known)
+            loaded = TurnStore(store, blobs).load(chat, known, self._checkpoints().process)
+            loaded = [it for it in loaded if it.turn.saved not in self._own]
             return [
                 (it, [_since(store, start, self._ledger) for start in it.starts]) for it in loaded
             ]
 
-        loaded = await self._checkpoints().with_store(work)
-        others = [it for it in loaded if it[0].turn.saved not in self._own]
+        others = await self._checkpoints().with_store(work)
         for turn, found in others:
             self._commits[str(turn.turn.saved)] = turn.commit
             self._end(turn, found)

@@ -126,7 +126,7 @@ class CheckpointsPanel(Panel):
             raise Refused("look at what differs first: o shows it")
         restored = await self._checkpoints.restore(found, plan)
         self._plans = {}
-        _show_restored(self.scene.view, found, restored)
+        _show_restored(self.scene, found, restored)
         told = f"{len(restored.done)} files restored"
         if restored.failed:
             path, why = next(iter(restored.failed.items()))
@@ -160,9 +160,11 @@ def _ends(known: Sequence[Checkpoint]) -> Mapping[object, Mapping[str, object]]:
     return {it.about.get("of"): it.about for it in known if it.about.get("kind") == "end"}
 
 
-def _show_restored(view: View, checkpoint: Checkpoint, restored: Restored) -> None:
+def _show_restored(scene: Scene, checkpoint: Checkpoint, restored: Restored) -> None:
+    for path in restored.done:  # it is not the work of a command that runs
+        scene.ledger.commands.written({path: scene.ledger.snapshot(path)})
     if restored.done:
-        view.push([FilesChanged(str(checkpoint.about.get("chat", "")), restored.done)])
+        scene.view.push([FilesChanged(str(checkpoint.about.get("chat", "")), restored.done)])
 
 
 def _when(moment: int) -> str:
@@ -225,7 +227,7 @@ async def restore_for_script(scene: Scene, intent: RestoreCheckpoint) -> Mapping
         restored = await checkpoints.restore(found, plan)
     except (GitFailed, OSError, Refused, AgentRefused, AgentFault) as fault:
         return {"files": [], "fault": str(fault)}
-    _show_restored(scene.view, found, restored)
+    _show_restored(scene, found, restored)
     done = [{"path": it, "done": _verb(plan[it])} for it in restored.done]
     failed = [{"path": path, "fault": why} for path, why in restored.failed.items()]
     return {"files": [*done, *failed], "undo": restored.undo}

@@ -91,14 +91,18 @@ class SavedChats:
     async def _kept_prompts(self) -> Mapping[str, KeptPrompts]:
         """Return what checkpoints know of chats; nothing if they are off, or take too long."""
         checkpoints, found = self._checkpoints(), dict[str, KeptPrompts]()
+        last = dict[str, int]()
         with move_on_after(CHECKPOINTS_SECONDS), suppress(GitFailed):
             await checkpoints.load()
         for each in checkpoints.known or ():  # the newest first
             chat = found.setdefault(str(each.about.get("chat", "")), KeptPrompts([], set()))
             if each.about.get("kind") == "prompt":
                 chat.texts.append(str(each.about.get("prompt", "")))
+                turn = each.about.get("turn")
+                last.setdefault(str(each.about["chat"]), turn if isinstance(turn, int) else 0)
             elif isinstance(files := each.about.get("files"), list):
                 chat.files.update(map(str, files))
+        self._chats.follow(last)  # another Neovim may have gone on with a chat meanwhile
         return found
 
     def _texts(self, chat_id: str) -> Iterator[str]:
