@@ -18,6 +18,7 @@ from tests.support.launch import REPOSITORY
 from eca_nvim.digests import name_digest
 from eca_nvim.path_risks import Folders
 from eca_nvim.review.checkpoint_store import Checkpoint, CheckpointStore
+from eca_nvim.review.tree_changes import MOST_NAMED
 from eca_nvim.session.files.checkpoints import Checkpoints, Limits
 
 LIMITS = Limits()
@@ -163,6 +164,7 @@ from pathlib import Path
 import anyio
 from eca_nvim.digests import name_digest
 from eca_nvim.path_risks import Folders
+from eca_nvim.review.tree_changes import MOST_NAMED
 from eca_nvim.session.files.checkpoints import Checkpoints, Limits
 state, root = sys.argv[1:]
 kept = Checkpoints(state, Folders([root]), 1, Limits(), print)
@@ -211,3 +213,31 @@ async def test_a_kill_leaves_each_file_old_or_new(root: Path, tmp_path: Path) ->
         assert (await kept.all.restore(then, plan)).failed == {}
         assert files(root) == before
     assert seen == {True, False}
+
+
+@pytest.mark.anyio
+async def test_what_was_ignored_then_is_not_deleted(root: Path, tmp_path: Path) -> None:
+    (root / ".gitignore").write_text("mine\n")
+    (root / "mine").write_text("old")
+    kept = Kept(tmp_path / "state", root)
+    then = await kept.take()
+    assert then is not None
+    (root / ".gitignore").write_text("other\n")
+    (root / "mine").write_text("new")
+    plan = await kept.all.plan(then)
+    assert plan.keys() == {str(root / ".gitignore")}
+    assert (await kept.all.restore(then, plan)).failed == {}
+    assert (root / "mine").read_text() == "new"
+
+
+@pytest.mark.anyio
+async def test_nothing_is_deleted_if_not_all_is_named_that_a_checkpoint_lacks(
+    root: Path, tmp_path: Path
+) -> None:
+    for number in range(MOST_NAMED + 1):
+        (root / f"{number:04}").write_text("large" if number else "")
+    kept = Kept(tmp_path / "state", root, Limits(max_file=1 / (1 << 20)))
+    then = await kept.take()
+    assert then is not None
+    (root / f"{MOST_NAMED:04}").write_text("x")
+    assert await kept.all.plan(then) == {}

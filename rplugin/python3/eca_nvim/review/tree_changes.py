@@ -12,17 +12,19 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from stat import S_ISREG
-from typing import TypeAlias
+from stat import S_ISDIR, S_ISREG
+from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
 from eca_nvim.chat.model.calls import is_safe_path
-from eca_nvim.review.checkpoint_store import Change, CheckpointStore, StoredFile, Tree
+from eca_nvim.review.checkpoint_store import Change, Checkpoint, CheckpointStore, StoredFile, Tree
 from eca_nvim.review.snapshots import Blobs, Snapshot
 from eca_nvim.review.turn_changes import UNSEEN
 
 _IGNORE_FILE = ".gitignore"
+MOST_NAMED: Final = 1000
+"""Paths that a checkpoint names: what is missing in it, and what a turn has changed."""
 _WAS_LINK = "it was a link: :Eca checkpoints brings it back"
 
 States: TypeAlias = tuple[Snapshot, Snapshot]
@@ -95,7 +97,7 @@ def compare(
     was, now = {**before.tree.refused, **links}, after.tree.refused
     for path in {*now, *was} - changes.keys():
         gone = path not in now and not _is_there(path)
-        if gone or (path in now and _changed_at(path) >= before.began):
+        if gone or (path in now and changed_at(path) >= before.began):
             changes[path] = (None, None)
     gone_blobs = {old.blob for old, new in changes.values() if old and not new}
     kept = {
@@ -105,7 +107,7 @@ def compare(
     }
     shown = {path: it for path, it in kept.items() if is_safe_path(path)}
     folders = _folders(store, before, shown) if any(it[0] is None for it in shown.values()) else {}
-    lost = [path for path, it in shown.items() if shows_more(store, path, it)]
+    lost = [path for path, it in shown.items() if _shows_more(store, path, it)]
     files = dict[str, States]()
     for path, (old, new) in shown.items():
         root = next(it for it in roots if path.startswith(f"{it}/"))
@@ -113,7 +115,7 @@ def compare(
         above = list(PurePath(place).parents)[: path.count("/") - root.count("/") - 1]
         missing = sum(str(it) not in folders.get(root, ()) for it in above)
         earlier = _state(blobs, old, place, was.get(path), 0 if old else missing)
-        if earlier.is_absent and any(is_below(path, it) for it in lost if it != path):
+        if earlier.is_absent and any(_is_below(path, it) for it in lost if it != path):
             earlier = UNSEEN
         files[path] = (earlier, _state(blobs, new, place, now.get(path)))
     known = [it for root in roots for it in store.present(before.tree.id, root, asked)]
@@ -141,12 +143,12 @@ def _is_changed(path: str, change: Change, moved: Collection[str], before: Momen
     old, new = change
     if old is not None and new is None:
         return not _is_there(path)
-    if old is None and new is not None and _changed_at(path) < before.began:  # ns since 1970
+    if old is None and new is not None and changed_at(path) < before.began:  # ns since 1970
         return new.blob in moved
     return True
 
 
-def shows_more(store: CheckpointStore, path: str, change: Change) -> bool:
+def _shows_more(store: CheckpointStore, path: str, change: Change) -> bool:
     """Return whether git may have ignored files before that it now lists. Raises GitFailed.
 
     It has not if lines were only added, and none of them is an exception (`!`).
@@ -159,7 +161,7 @@ def shows_more(store: CheckpointStore, path: str, change: Change) -> bool:
     return not was_kept or any(it.startswith(b"!") for it in {*after} - {*before})
 
 
-def is_below(path: str, ignore_file: str) -> bool:
+def _is_below(path: str, ignore_file: str) -> bool:
     """Return whether a `.gitignore` may say something of a file."""
     return path.startswith(ignore_file.removesuffix(_IGNORE_FILE))
 
@@ -186,9 +188,71 @@ def _is_there(path: str) -> bool:
         return False
 
 
-def _changed_at(path: str) -> int:
+def changed_at(path: str) -> int:
     """Return when a file was changed last (ns since 1970), 0 if there is none."""
     try:
         return os.lstat(path).st_ctime_ns
     except (OSError, ValueError):
         return 0
+
+
+# --- back to a checkpoint -------------------------------------------------------------------------
+
+
+def what_goes_back(
+    store: CheckpointStore, changes: Mapping[str, Change], checkpoint: Checkpoint
+) -> Mapping[str, Change]:
+    """Return the changes by which nothing is lost if files become what they were.
+
+    A file that is there but not stored would be. One that the checkpoint lacks may have been there,
+    too, but ignored or refused: only what was made or changed since is deleted. changes: from now
+    to then. Raises GitFailed.
+    """
+    refused = _refused_then(checkpoint)
+    lost = [path for path, (now, then) in changes.items() if _shows_more(store, path, (then, now))]
+    gone = {
+        path
+        for path, (_, then) in changes.items()
+        if then is None
+        and refused is not None
+        and path not in refused
+        and not any(_is_below(path, it) for it in lost if it != path)
+        and changed_at(path) > checkpoint.time
+    }
+    return {
+        path: (now, then)
+        for path, (now, then) in changes.items()
+        if (path in gone if then is None else now is not None or _is_free(path, gone))
+    }
+
+
+def _is_free(path: str, gone: Collection[str]) -> bool:
+    """Return whether a file can be made, once others are gone."""
+    if not os.path.lexists(path) or any(str(it) in gone for it in Path(path).parents):
+        return True
+    inner = (f"{above}/{name}" for above, names in _inside(path) for name in names)
+    return is_folder(path) and all(it in gone for it in inner)
+
+
+def _inside(folder: str) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield each folder below one, with what is in it but folders."""
+    for above, folders, names in os.walk(folder):
+        yield above, [*names, *(it for it in folders if not is_folder(f"{above}/{it}"))]
+
+
+def is_folder(path: str) -> bool:
+    """Return whether there is a folder, and no link to one."""
+    try:
+        return S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _refused_then(checkpoint: Checkpoint) -> frozenset[str] | None:
+    """Return the files that were there, although the checkpoint has none of them.
+
+    None if there were too many to name all.
+    """
+    told = checkpoint.about.get("refused")
+    named = frozenset(map(str, told)) if isinstance(told, list) else frozenset[str]()
+    return named if len(named) < MOST_NAMED else None

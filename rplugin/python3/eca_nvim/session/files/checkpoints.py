@@ -13,9 +13,8 @@ Rules kept here:
 import errno
 import logging
 import os
-import stat
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -43,7 +42,14 @@ from eca_nvim.review.checkpoint_store import (
 )
 from eca_nvim.review.git import GitFailed
 from eca_nvim.review.snapshots import LINKED
-from eca_nvim.review.tree_changes import Moment, TreeRequest
+from eca_nvim.review.tree_changes import (
+    MOST_NAMED,
+    Moment,
+    TreeRequest,
+    changed_at,
+    is_folder,
+    what_goes_back,
+)
 from eca_nvim.review.turn_store import forget_turns
 from eca_nvim.threads import run_in_thread
 
@@ -51,8 +57,6 @@ FOLDER: Final = "checkpoints"
 """The folder of all stores, below that where everything is saved."""
 MIB: Final = 1 << 20
 NS_PER_DAY: Final = 86_400 * 10**9
-MOST_NAMED: Final = 1000
-"""Paths that a checkpoint names: what is missing in it, and what a turn has changed."""
 OFF: Final = "checkpoints are off: see :help eca-option-checkpoints.enabled"
 NO_PROJECT: Final = "no folder of the workspace is in a git repository: git init makes one"
 
@@ -266,7 +270,7 @@ class Checkpoints:
             folders = tuple(self._folders)
             now = self._kept.take(folders)
             found = self._kept.changes(now.id, checkpoint.tree, folders)
-            return _what_goes_back(found, checkpoint)
+            return what_goes_back(self._kept, found, checkpoint)
 
         return await self._do(work)
 
@@ -280,13 +284,13 @@ class Checkpoints:
         about["prompt"] = _name_of_return(checkpoint)
         kept = self._keep(self._kept.take(roots), roots, about, began)
         now = self._kept.changes(kept.tree, checkpoint.tree, self._folders)
-        safe = _what_goes_back(now, checkpoint)
+        safe = what_goes_back(self._kept, now, checkpoint)
         done: list[str] = []
         failed: dict[str, str] = {}
         for path in sorted(plan, key=lambda it: (plan[it][1] is not None, it)):
             if path not in now:
                 continue  # it is so already
-            is_newer = _changed_at(path) > began and not _is_folder(path)
+            is_newer = changed_at(path) > began and not is_folder(path)
             if safe.get(path) != plan[path] or is_newer:
                 failed[path] = "it has changed since, and stays"
                 continue
@@ -307,7 +311,7 @@ class Checkpoints:
             remove(place)
             return
         content = self._kept.content(file.blob)
-        if _is_folder(place):
+        if is_folder(place):
             remove_empty_folders(place)
         if file.is_link:
             replace_by_link(place, content)
@@ -329,61 +333,6 @@ def _may_be_forgotten(checkpoint: Checkpoint, now: int) -> bool:
 def is_reviewed(checkpoint: Checkpoint) -> bool:
     """Return whether nothing of what its turn has changed waits for a review."""
     return checkpoint.about.get("reviewed") is not False
-
-
-def _what_goes_back(changes: Mapping[str, Change], checkpoint: Checkpoint) -> Mapping[str, Change]:
-    """Return the changes by which nothing is lost if files become what they were.
-
-    A file that is there but not stored would be. One that the checkpoint lacks may have been there,
-    too, but ignored or refused: only what was made or changed since is deleted.
-    """
-    refused = _refused_then(checkpoint)
-    gone = {
-        path
-        for path, (_, then) in changes.items()
-        if then is None and path not in refused and _changed_at(path) > checkpoint.time
-    }
-    return {
-        path: (now, then)
-        for path, (now, then) in changes.items()
-        if (path in gone if then is None else now is not None or _is_free(path, gone))
-    }
-
-
-def _is_free(path: str, gone: Collection[str]) -> bool:
-    """Return whether a file can be made, once others are gone."""
-    if not os.path.lexists(path) or any(str(it) in gone for it in Path(path).parents):
-        return True
-    inner = (f"{above}/{name}" for above, names in _inside(path) for name in names)
-    return _is_folder(path) and all(it in gone for it in inner)
-
-
-def _inside(folder: str) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield each folder below one, with what is in it but folders."""
-    for above, folders, names in os.walk(folder):
-        yield above, [*names, *(it for it in folders if not _is_folder(f"{above}/{it}"))]
-
-
-def _is_folder(path: str) -> bool:
-    """Return whether there is a folder, and no link to one."""
-    try:
-        return stat.S_ISDIR(os.lstat(path).st_mode)
-    except OSError:
-        return False
-
-
-def _changed_at(path: str) -> int:
-    """Return when a file was changed last (ns since 1970), 0 if there is none."""
-    try:
-        return os.lstat(path).st_ctime_ns
-    except OSError:
-        return 0
-
-
-def _refused_then(checkpoint: Checkpoint) -> frozenset[str]:
-    """Return the files that were there, although the checkpoint has none of them."""
-    told = checkpoint.about.get("refused")
-    return frozenset(map(str, told)) if isinstance(told, list) else frozenset()
 
 
 _BEFORE, _AFTER = "before going back to ", "after going back to "
