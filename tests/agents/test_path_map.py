@@ -175,6 +175,26 @@ def test_a_root_and_the_home_folder() -> None:
     assert not PathMap("box", {"~/src": "/srv"}).covers("/etc")
 
 
+@pytest.mark.parametrize(
+    ("folders", "named"),
+    [
+        ({"": "/srv"}, "''"),
+        ({"src": "/srv"}, "'src'"),
+        ({"$HOME/src": "/srv"}, "'$HOME/src'"),
+        ({"/home/me": ""}, "''"),
+        ({"/home/me": "~/src"}, "'~/src'"),
+        ({"/home/me": "/srv", "/home/you": "/srv/"}, "'/srv' for two folders"),
+    ],
+)
+def test_folders_that_are_none(folders: dict[str, str], named: str) -> None:
+    fault = PathMap("box", folders).fault
+    assert fault
+    assert fault.startswith(f"servers.box.paths has {named}")
+    assert ":Eca restart" in fault
+    assert PATHS.fault is None
+    assert PathMap("box", {"/": "/host", "~": "/home", "~/src": "/srv"}).fault is None
+
+
 NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1)
 FOLDERS = st.sampled_from(["/home/me/src", "/home/me/src/deep", "/home/me/a b"])
 PARTS = NAMES.filter(lambda it: it not in (".", ".."))

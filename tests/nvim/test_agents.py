@@ -9,7 +9,7 @@ from tests.agents.client import FakeEditor
 from tests.session.rig import Recorder
 
 from eca_nvim.agents.acp.agent import AcpAgent
-from eca_nvim.agents.base import Workspace
+from eca_nvim.agents.base import AgentFault, Workspace
 from eca_nvim.nvim.agents import Agents
 from eca_nvim.nvim.guardian_process import Guardian
 from eca_nvim.nvim.settings import read_settings
@@ -26,8 +26,9 @@ def guardian() -> Guardian:
     return NoGuardian()
 
 
-def make(guardian: Guardian, protocol: str) -> Candidate:
+def make(guardian: Guardian, protocol: str, **more: object) -> Candidate:
     server = {
+        **more,
         "command": [sys.executable],
         "protocol": protocol,
         "mcp": {"a": {"command": ["/bin/sh"]}},
@@ -48,3 +49,17 @@ def test_mcp_servers_are_for_agents_that_speak_acp(guardian: Guardian) -> None:
     assert not isinstance(made.agent, AcpAgent)
     [line] = made.warnings
     assert line.startswith("servers.it.mcp has no effect: ")
+
+
+@pytest.mark.parametrize(
+    ("paths", "line"),
+    [
+        ({"": "/srv"}, "servers.it.paths has ''"),
+        ({"/other": "/srv"}, "servers.it.paths has no folder of /workspace"),
+    ],
+)
+def test_folders_elsewhere_that_are_none_start_nothing(
+    guardian: Guardian, paths: object, line: str
+) -> None:
+    with pytest.raises(AgentFault, match=line):
+        make(guardian, "acp", paths=paths)

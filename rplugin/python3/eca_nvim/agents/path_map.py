@@ -49,12 +49,25 @@ class PathMap:
     def __init__(self, server: str, folders: Mapping[str, str]) -> None:
         self.option = f"servers.{server}.paths"
         self._server = server
+        self._told = folders
         pairs = [
             (_plain(str(Path(ours).expanduser())), _plain(theirs))
             for ours, theirs in folders.items()
         ]
         self._there = sorted(pairs, key=lambda it: -len(it[0]))
         self._here = sorted(((it, ours) for ours, it in pairs), key=lambda it: -len(it[0]))
+
+    @property
+    def fault(self) -> str | None:
+        """Why these folders cannot be used, in one line. One that is empty would be the root."""
+        for path in (it for pair in self._told.items() for it in pair):
+            is_ours = path in self._told
+            if not path.startswith("/") and not (is_ours and path.split("/")[0] == "~"):
+                return f"{self.option} has {path!r}: write the whole path, then :Eca restart"
+        theirs = [it for it, _ in self._here]
+        if twice := next((it for it in theirs if theirs.count(it) > 1), None):
+            return f"{self.option} has {twice!r} for two folders: leave one, then :Eca restart"
+        return None
 
     def covers(self, path: str) -> bool:
         """Return whether the agent has a path for one of ours."""

@@ -86,6 +86,8 @@ class Agents:
         if not told.paths:
             return None
         paths = PathMap(server, told.paths)
+        if paths.fault is not None:
+            raise AgentFault(paths.fault)
         for folder in self._workspace.folders:
             if not paths.covers(folder):
                 raise AgentFault(paths.refusal(folder))

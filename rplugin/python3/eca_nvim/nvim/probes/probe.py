@@ -142,6 +142,9 @@ class Probe:
         except BadServerOption as fault:
             self._report([Row("error", str(fault))])
             return
+        if self._paths is not None and self._paths.fault is not None:
+            self._report([Row("error", self._paths.fault)])
+            return
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._look_at, found)
             tasks.start_soon(self._greet, found)
