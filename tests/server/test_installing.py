@@ -1,6 +1,8 @@
 """Servers are got over HTTPS and used, or nothing has changed and a line says why."""
 
+import gzip
 import json
+import lzma
 import os
 import resource
 import signal
@@ -16,6 +18,7 @@ from tests.server import https_server
 from tests.server.https_server import certificate, sum_of, tarred
 from tests.support.launch import REPOSITORY
 
+from eca_nvim.server import download
 from eca_nvim.server.download import NotFetched, unpack
 from eca_nvim.server.find import ECA, find_server
 from eca_nvim.server.installed import versions
@@ -298,6 +301,25 @@ def test_an_archive_of_another_kind(
     with pytest.raises((NotFetched, FileExistsError), match=line if "twice" not in line else "x"):
         unpack(archive, "a.tar.gz", folder, "agent")
     assert sorted(it.name for it in tmp_path.iterdir()) == ["a", "to"]
+
+
+def test_folders_count_and_damage_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive, folder = tmp_path / "a", tmp_path / "to"
+    folder.mkdir()
+    monkeypatch.setattr(download, "MOST_FILES", 3)
+    archive.write_bytes(tarred(*((f"d{it}", tarfile.DIRTYPE, b"") for it in range(5))))
+    with pytest.raises(NotFetched, match="more than 3 files"):
+        unpack(archive, "a.tar.gz", folder, "agent")
+    assert len([*folder.iterdir()]) == 3
+    whole = lzma.compress(gzip.decompress(tarred(("big", tarfile.REGTYPE, b""))) + bytes(1 << 20))
+    archive.write_bytes(whole[:90] + b"damaged" + whole[97:])
+    with pytest.raises(NotFetched, match="damaged"):
+        unpack(archive, "a.tar.xz", folder, "agent")
+
+
+def test_an_address_that_is_none_is_refused() -> None:
+    with pytest.raises(NotFetched, match="is not followed"):
+        download.read("https://[x/registry.json")
 
 
 def test_a_program_without_an_archive(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from eca_nvim.server.find import ECA, KNOWN
 from eca_nvim.server.offers import (
     ARCHIVE,
+    MOST_PLANNED,
     NPM,
     UV,
     NoOffer,
@@ -53,6 +54,10 @@ def source(tmp_path: Path) -> Source:
         agent("far", npx={"package": "https://x.example.com/x.tgz"}),
         agent("plain", binary=binary(archive="http://x.example.com/a.zip", sha256=SUM)),
         agent("outside", binary=binary(cmd="../../bin/sh", sha256=SUM)),
+        agent("broken", binary=binary(archive="https://[x/a.zip", sha256=SUM)),
+        agent("endless", npx={"package": "endless", "args": ["x" * MOST_PLANNED]}),
+        agent("demo", npx={"package": "evil"}),
+        agent("registry", npx={"package": "evil"}),
         agent("../evil", npx={"package": "evil"}),
         "nonsense",
     ]
@@ -63,7 +68,7 @@ def source(tmp_path: Path) -> Source:
         asked.append(url)
         return json.dumps({"agents": agents}).encode()
 
-    assert refresh(told, read) == len(agents) - 2
+    assert refresh(told, read) == len(agents) - 4, "four have no name that an agent may have"
     assert asked == ["https://r.example.com/v1/registry.json"]
     return told
 
@@ -101,6 +106,10 @@ REFUSED = {
     "short": "is not a package of npm",
     "far": "is not a package of npm",
     "plain": "no https address",
+    "broken": "no https address",
+    "endless": "too many to be shown whole",
+    "demo": "there is no agent",
+    "registry": "there is no agent",
     "outside": "outside of its archive",
     "nobody": "there is no agent 'nobody' to install",
     "../evil": "there is no agent",

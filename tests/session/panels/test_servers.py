@@ -1,5 +1,6 @@
 """The panel of servers: a plan is shown whole and approved by its digest, and then carried out."""
 
+import json
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -75,6 +76,12 @@ async def shown(rig: Rig, web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     return panel
 
 
+def list_agents(shown: Shown, *agents: object) -> None:
+    """Have these agents listed, as if the registry had been asked."""
+    Path(shown.folder).mkdir(exist_ok=True)
+    (Path(shown.folder) / "registry.json").write_text(json.dumps({"agents": agents}))
+
+
 async def test_a_plan_is_shown_whole_and_what_was_shown_is_done(shown: Shown) -> None:
     assert await shown.act("install", "eca") == {"row": "eca"}
     await shown.until("eca", "y does this")
@@ -147,6 +154,30 @@ async def test_the_registry_is_asked_on_request(shown: Shown) -> None:
     assert "2 agents were listed" in "".join(text for text, _, _ in shown.rows[-1].line)
     await shown.act("install", "new-agent")
     await shown.until("new-agent", "it needs npm, which is not on PATH")
+
+
+async def test_nothing_that_a_registry_says_is_hidden_in_a_plan(
+    shown: Shown, tmp_path: Path
+) -> None:
+    """What ends a comment, turns text around or has no width, and what is cut nowhere."""
+    npm = tmp_path / "bin" / "npm"
+    npm.parent.mkdir()
+    npm.write_text("")
+    npm.chmod(0o755)
+    code = "// fine\nevil() \u202e  \ta\u200b\x1b[8mb\r" + "\u202e" * 300 + "last"
+    way = {"package": "odd", "args": ["-e", code], "env": {"A\nB": "c d"}}
+    entry = {"id": "odd", "version": "1\n" + "9" * 99, "distribution": {"npx": way}}
+    list_agents(shown, entry)
+    await shown.act("install", "odd")
+    await shown.until("odd", "y does this")
+    plan = [it for it in shown.rows if it.id.startswith("odd\nplan")]
+    text = "".join(text for row in plan for text, group, _ in row.line if group == "EcaCode")
+    assert "'A␤B=c d'" in text
+    assert "'// fine␤evil() <U+202E>  ␉a<U+200B>␛[8mb" in text
+    assert text.count("<U+202E>") == 301
+    assert "last'" in text
+    assert "Install odd 1 99" in shown.text("odd")
+    assert "… by" in shown.text("odd")
 
 
 async def test_what_needs_npm_says_so_and_download_may_be_off(shown: Shown, tmp_path: Path) -> None:

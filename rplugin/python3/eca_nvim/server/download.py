@@ -9,6 +9,7 @@ Rules kept here:
 
 import hashlib
 import http.client
+import lzma
 import shutil
 import ssl
 import stat
@@ -70,7 +71,10 @@ class _OnlyHttps(urllib.request.HTTPRedirectHandler):
 
 
 def _require_https(url: str) -> None:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as fault:  # such as brackets that do not close
+        raise NotFetched(f"an address is not followed: {fault}") from None
     if parts.scheme != "https" or not parts.hostname:
         kind = parts.scheme or "no scheme"
         raise NotFetched(f"{_short(url)} has {kind} instead of https: it is not followed")
@@ -228,6 +232,9 @@ class _Member(NamedTuple):
     open: Callable[[], IO[bytes] | None]
 
 
+_DAMAGED: Final = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError)
+
+
 def unpack(archive: Path, kind: str, folder: Path, program: str) -> None:
     """Unpack an archive into a folder that is there and empty.
 
@@ -245,7 +252,7 @@ def unpack(archive: Path, kind: str, folder: Path, program: str) -> None:
             target = folder / _place(program)
             shutil.copyfile(archive, target)
             target.chmod(0o755)
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, RuntimeError) as fault:
+    except (*_DAMAGED, EOFError, RuntimeError) as fault:
         raise NotFetched(f"the archive is damaged ({fault}): it is not used") from None
 
 
@@ -286,12 +293,13 @@ def _write_all(members: Iterable[_Member], folder: Path) -> None:
         if it.is_folder and not PurePosixPath(it.name).parts:
             continue  # `./`
         place = folder / _place(it.name)
+        is_too_much = count >= MOST_FILES
+        if is_too_much or not (it.is_file or it.is_folder):
+            what = f"more than {MOST_FILES} files" if is_too_much else f"{it.name!r}, a link"
+            raise NotFetched(f"the archive has {what}: it is not unpacked")
         if it.is_folder:
             place.mkdir(parents=True, exist_ok=True)
             continue
-        if not it.is_file or count >= MOST_FILES:
-            what = f"more than {MOST_FILES} files" if it.is_file else f"{it.name!r}, a link"
-            raise NotFetched(f"the archive has {what}: it is not unpacked")
         place.parent.mkdir(parents=True, exist_ok=True)
         content = it.open()
         assert content is not None

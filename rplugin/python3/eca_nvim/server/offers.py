@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
 from eca_nvim.digests import text_digest
-from eca_nvim.server.find import ACP, ECA, KNOWN, REGISTRY, RELEASES
+from eca_nvim.server.find import ACP, DEMOS, ECA, KNOWN, REGISTRY, RELEASES
 from eca_nvim.server.installed import is_name, place_for
 from eca_nvim.spawn import find_program
 
@@ -28,6 +28,10 @@ _WORDS: Final = f"{string.ascii_letters}{string.digits}._-+@"
 _IN_PACKAGES: Final = {"npm": frozenset(f"{_WORDS}/~"), "uv": frozenset(f"{_WORDS}[],=!")}
 SUM_DIGITS: Final = 64
 _LISTED: Final = "registry.json"
+_OURS: Final = frozenset((ECA, *DEMOS, "registry"))
+"""Names that no entry of the registry may have: they stand for something else."""
+MOST_PLANNED: Final = 4000
+"""Characters of a plan: what nobody can read to its end cannot be approved."""
 
 
 Read: TypeAlias = Callable[[str], bytes]
@@ -70,6 +74,13 @@ class Plan(NamedTuple):
     url: str = ""
     sum: str = ""
     size: int | None = None
+
+    def readable(self) -> "Plan":
+        """Return it, if the user can read it to its end. Raises NoOffer."""
+        size = len(json.dumps(self.table()))
+        if size > MOST_PLANNED:
+            raise NoOffer(f"its plan has {size} characters, too many to be shown whole")
+        return self
 
     @property
     def digest(self) -> str:
@@ -147,7 +158,7 @@ def plan_of_eca(source: Source, read: Read) -> Plan:
         url=urljoin(listing, str(asset.get("browser_download_url") or name)),
         sum=_sum_of(asset, assets.get(f"{name}.sha256"), listing, read),
         size=size if isinstance(size, int) else None,
-    )
+    ).readable()
 
 
 def _sum_of(
@@ -179,7 +190,7 @@ class Listed(NamedTuple):
 
 def registry(folder: str) -> Mapping[str, Listed]:
     """Return the agents of the registry as they were listed last, by id; empty if never."""
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, RecursionError):
         table = _table(json.loads(Path(folder, _LISTED).read_bytes()))
         return {it.id: it for it in map(_listed, _list(table.get("agents"))) if it.id}
     return {}
@@ -208,7 +219,7 @@ def listed_at(folder: str) -> float | None:
 def _listed(told: object) -> Listed:
     table = _table(told)
     id_, version, about = (str(table.get(key) or "") for key in ("id", "version", "description"))
-    is_right = is_name(id_)
+    is_right = is_name(id_) and id_ not in _OURS
     ways = _table(table.get("distribution"))
     return Listed(id_ if is_right else "", version, about, ways)
 
@@ -245,7 +256,7 @@ def plan_of_agent(source: Source, name: str) -> Plan:
     faults: list[str] = []
     for way, told in _ways(name, listed):
         try:
-            return _by(way, told, plan, source)
+            return _by(way, told, plan, source).readable()
         except NoOffer as fault:
             faults.append(str(fault))
     raise NoOffer(f"{name} cannot be installed here: {'; '.join(faults) or 'nobody says how'}")
@@ -304,13 +315,19 @@ _OF: Final = {NPM: "Node.js", UV: "uv"}
 def _by_archive(told: Mapping[str, Any], plan: Plan) -> Plan:
     url, told_sum = str(told.get("archive") or ""), str(told.get("sha256") or "").lower()
     path = PurePosixPath(plan.program)
-    if urlsplit(url).scheme != "https" or not plan.program:
+    if not _is_https(url) or not plan.program:
         raise NoOffer("its archive has no https address")
     if path.is_absolute() or ".." in path.parts:
         raise NoOffer(f"its program {plan.program!r} is outside of its archive")
     if told_sum and not is_sum(told_sum):
         raise NoOffer("its sum is not one of SHA-256")
     return plan._replace(url=url, sum=told_sum, program=str(path))
+
+
+def _is_https(url: str) -> bool:
+    with suppress(ValueError):  # such as brackets that do not close
+        return urlsplit(url).scheme == "https"
+    return False
 
 
 def _is_package(way: str, text: str) -> bool:
@@ -328,7 +345,7 @@ def is_sum(text: str) -> bool:
 def _json(told: bytes, url: str) -> object:
     try:
         return json.loads(told)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise NoOffer(f"{url} is not JSON: is the base URL in your options right?") from None
 
 

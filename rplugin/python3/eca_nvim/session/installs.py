@@ -236,7 +236,7 @@ class Installs:
     def _print(self, install: Install, line: str) -> None:
         install.printed.append(OutputLine(self._servers.redactor.redact(line)))
         del install.printed[:-_MOST_PRINTED]
-        install.line = one_line(line)
+        install.line = self._servers.redactor.redact(one_line(line))
         self._changed()
 
     def _told(self, install: Install, answer: dict[str, Any], told: Mapping[str, Any]) -> None:

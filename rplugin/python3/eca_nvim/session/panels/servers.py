@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
-from eca_nvim.chat.text.safe_text import duration
+from eca_nvim.chat.text.safe_text import duration, literal_name
 from eca_nvim.chat.vocabulary.panels import Action, Ask, Cell, Row
 from eca_nvim.server.find import DEMOS, ECA, KNOWN
 from eca_nvim.server.offers import ARCHIVE, NPM, Listed, Plan, is_sum, listed_as, listed_at
@@ -277,7 +277,7 @@ def _plan_rows(plan: Plan, stage: Stage, used_before: str) -> Iterator[Row]:
 
 def _plan_texts(plan: Plan) -> Iterator[Sequence[Cell]]:
     """Yield the rows of a plan: few, so that a small window shows all of them."""
-    what = f"{plan.name} {plan.version}"
+    what = f"{plan.name} {cell(plan.version, 40)}"
     if plan.how == ARCHIVE:
         size = f", {plan.size / _MEGA:.1f} MB," if plan.size else ""
         yield from _whole(f"Get {what}{size} from", plan.url)
@@ -302,10 +302,14 @@ def _scripts(plan: Plan) -> Cell:
 
 
 def _whole(about: str, text: str) -> Iterator[Sequence[Cell]]:
-    """Yield a text in pieces that no row cuts, the first one behind some words."""
+    """Yield a text in pieces that no row cuts, the first one behind some words.
+
+    Nothing in it is hidden: a line break, which may end a comment, is one to the user, too.
+    """
     begin: Sequence[Cell] = (rest(about), (" ", "", 0))
-    for piece in textwrap.wrap(text, PIECE, break_on_hyphens=False, drop_whitespace=False):
-        yield [*begin, (cell(piece, PIECE * 4), "EcaCode", 0)]
+    shown = literal_name(text).replace("\t", "␉")
+    for piece in textwrap.wrap(shown, PIECE, break_on_hyphens=False, drop_whitespace=False):
+        yield [*begin, (piece, "EcaCode", 0)]
         begin = ()
 
 
