@@ -309,6 +309,18 @@ async def test_some_hunks_are_allowed_at_once(rig: Rig, path: Path) -> None:
     assert text_of(path) == made(2, 25)
 
 
+async def test_numbers_of_an_earlier_showing_allow_nothing(rig: Rig, path: Path) -> None:
+    agent = await propose(rig, edit(change(path, BEFORE, made(*PLACES))))
+    item = rig.asked("t")
+    fields = (item["chat"], item["block"], item["digest"])
+    await typed(rig, made(*PLACES).replace("line 18\n", "my own line\n"))
+    assert len(rig.asked("t")["hunks"]) == 4
+    rig.do(query_intents.AllowHunks(*fields, hunks=[1, 2], choice=ALLOW.id))
+    await rig.done()
+    assert rig.lines()[-1] == "this request has changed since you saw it, look again"
+    assert not [it for it in agent.told if it[0] == "decide"]
+
+
 @pytest.mark.parametrize(
     ("name", "call"),
     [

@@ -130,6 +130,7 @@ def test_a_buffer_of_ours_commits(
     server = scripted_server(script.handshake(), script.turn(told))
     settings = {"server": {"command": server.command}}
     nvim = start_nvim("src/calc.py", settings=settings, columns=80)
+    git(repository, "config", "core.commentChar", ";")
     hook = repository / ".git" / "hooks" / "pre-commit"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho 'the hook says no' >&2\nexit 1\n")
@@ -143,6 +144,8 @@ def test_a_buffer_of_ours_commits(
     nvim.wait_screen("eca: git has not committed: the hook says no")
     assert nvim.eval("&modified") == 1
     hook.unlink()
+    nvim.keys(":w message.txt<CR>")
+    nvim.wait_screen("not written: :w without a name commits")
     nvim.keys(":wq<CR>")
     nvim.wait_screen("feat: all of it")
     nvim.wait_until("vim.fn.bufname('eca://commit/*') == ''")

@@ -78,6 +78,8 @@ def test_code_for_a_file_is_a_diff_of_it(
         f"**{workspace.parent}/away.lua**\n\n" + CODE.replace("y", "three"),
         "`link/away.lua`:\n" + CODE.replace("y", "four"),
         "Compare a.lua with b.lua:\n" + CODE.replace("y", "five"),
+        "As in https://example.com/src/six.lua says:\n" + CODE.replace("y", "six"),
+        "In `~/.config/nvim/seven.lua`:\n" + CODE.replace("y", "seven"),
     )
     nvim = answered(start_nvim, scripted_server, file, *answers)
     put(nvim, "local one")
@@ -94,14 +96,22 @@ def test_code_for_a_file_is_a_diff_of_it(
     nvim.wait_screen("1 change")
     nvim.keys("dO:write ++p<CR>")
     assert (workspace / "made" / "new.lua").read_text() == "local two = 2\nlocal z = 3\n"
-    for mark, name in (("three", "away.lua"), ("four", "link/away.lua")):
+    outside = (
+        ("three", "away.lua"),
+        ("four", "link/away.lua"),
+        ("seven", "~/.config/nvim/seven.lua"),
+    )
+    for mark, name in outside:
         put(nvim, f"local {mark}")
         nvim.wait_screen(f"{name}, outside of the workspace")
         nvim.keys("2<CR>")
         nvim.wait_until("vim.fn.mode() == 'n'")
-    put(nvim, "local five")  # two names: it goes where the user was
-    nvim.wait_until("vim.fn.expand('%:t') == 'new.lua'")
-    nvim.wait_screen("1 change")
+    for mark in ("five", "six"):  # two names, and an address: it goes where the user was
+        put(nvim, f"local {mark}")
+        nvim.wait_until("vim.fn.expand('%:t') == 'new.lua'")
+        nvim.wait_screen("1 change")
+        nvim.keys("dX")
+        nvim.wait_until("#require('eca').previews() == 0")
 
 
 def test_a_command_is_written_to_a_prompt_line_and_not_run(

@@ -58,9 +58,13 @@ end
 ---@return string[]
 local function paths_in(text)
   local found = {} ---@type string[]
-  for word in text:gmatch('[^%s"\'`=:*(){}%[%],;<>|]+') do
+  local words = {} ---@type string[]
+  for word in text:gmatch('%S+') do
+    words[#words + 1] = not word:find('://', 1, true) and word or nil
+  end
+  for word in table.concat(words, ' '):gmatch('[^%s"\'`=:*(){}%[%],;<>|]+') do
     local name = vim.fs.basename(word)
-    if name ~= '' and not vim.endswith(word, '/') then
+    if name ~= '' and not vim.endswith(word, '/') and not word:find('^~[^/]') then
       local has_type = name:find('^.+%.%a[%w_-]*$') ~= nil
       found[#found + 1] = (has_type or word:find('/', 1, true)) and word or nil
     end
@@ -75,6 +79,9 @@ end
 ---@param name string
 ---@return eca.NamedFile
 local function resolved(name)
+  if vim.startswith(name, '~/') then -- as people and shells read it, and as it is shown
+    name = vim.fs.joinpath(assert(vim.uv.os_homedir()), name:sub(3))
+  end
   local folders = vim.startswith(name, '/') and { '' } or host.folders()
   for _, folder in ipairs(folders) do
     local path = folder == '' and name or vim.fs.joinpath(folder, name)

@@ -51,7 +51,8 @@ end
 ---@param root string
 local function commit(buf, root)
   local text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, true), '\n') .. '\n'
-  local command = { 'git', 'commit', '--cleanup=strip', '--file=-' }
+  -- What git leaves out is what HELP says, whatever character the user has for comments.
+  local command = { 'git', '-c', 'core.commentChar=#', 'commit', '--cleanup=strip', '--file=-' }
   vim.bo[buf].modified = false
   local tick = vim.api.nvim_buf_get_changedtick(buf)
   local started, fault = pcall(
@@ -84,7 +85,10 @@ function M.open(root, staged)
   vim.b[buf].eca_commit, vim.bo[buf].modified = root, false
   vim.api.nvim_create_autocmd('BufWriteCmd', {
     buffer = buf,
-    callback = function()
+    callback = function(event)
+      if event.match ~= vim.api.nvim_buf_get_name(buf) then
+        return notify.warn('not written: :w without a name commits')
+      end
       commit(buf, root)
     end,
   })

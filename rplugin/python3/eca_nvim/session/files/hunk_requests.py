@@ -9,6 +9,7 @@ Rules kept here:
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from eca_nvim.chat.handlers.call_steps import CHANGED
 from eca_nvim.chat.model.blocks import Changes, ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.hunk_choice import (
@@ -71,12 +72,14 @@ class HunkRequests:
     def _allow(self, intent: query_intents.AllowHunks) -> None:
         """Allow some hunks, and answer the request so."""
         chat, block, files = self._waiting(intent)
+        if block.request is None or intent.digest != block.request.digest:
+            raise Refused(CHANGED)  # by the user: the numbers may be those of other hunks
         changes, _ = standing_changes(block)
         numbers = {it.number for it in parts_of(changes)}
         if strange := sorted({*intent.hunks} - numbers):
             raise Refused(f"there is no hunk {strange[0]}, but 1 to {len(numbers)}")
         self._choose(chat, block, changes, numbers - {*intent.hunks}, files)
-        digest = (block.request and block.request.digest) or ""
+        digest = block.request.digest or ""
         self._show(decide(chat, block.id, digest, intent.choice, self._now()))
 
     def _edit(self, intent: query_intents.EditProposal) -> Mapping[str, object]:
