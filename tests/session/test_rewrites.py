@@ -1,6 +1,7 @@
 """Rewrites: by an agent that can, else by a prompt in a session that no chat shows."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import anyio
 import anyio.lowlevel
@@ -188,6 +189,8 @@ CALLS = {
         ToolCall("outside", kind=ToolKind.READ, locations=(Location("/etc/passwd"),)),
         "reject",
     ),
+    "secret": (ToolCall("secret", kind=ToolKind.READ, locations=(Location("/ws/.env"),)), "reject"),
+    "nameless": (ToolCall("nameless", kind=ToolKind.READ), "reject"),
     "lies": (
         ToolCall("lies", kind=ToolKind.READ, changes=(FileChange("/ws/a", "", 1, 0),)),
         "reject",
@@ -195,18 +198,21 @@ CALLS = {
 }
 
 
-async def test_reads_in_the_workspace_are_allowed_and_nothing_else() -> None:
-    rig = Rig(folders=("/ws",))
+async def test_reads_in_the_workspace_are_allowed_and_nothing_else(tmp_path: Path) -> None:
+    rig = Rig(folders=("/ws", str(tmp_path)))
+    (tmp_path / "link").symlink_to("/etc")
+    link = ToolCall("link", kind=ToolKind.READ, locations=(Location(f"{tmp_path}/link/passwd"),))
+    calls = [*CALLS.values(), (link, "reject")]
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(rig.session.run)
         agent = await begin(rig, rewrites=False)
-        for call, _ in CALLS.values():
+        for call, _ in calls:
             agent.say("r1", events.ToolRequested(call, needs_approval=True, choices=CHOICES))
         agent.say("sub", events.ToolRequested(READ, needs_approval=True), parent="r1")
         agent.say("r1", events.ToolRequested(READ))
         agent.say("r1", events.QuestionAsked("q", "Sure?"))
         told = [it for it in agent.told if it[0] in ("decide", "answer")]
-        expected = [("decide", "r1", call.id, choice) for call, choice in CALLS.values()]
+        expected = [("decide", "r1", call.id, choice) for call, choice in calls]
         assert told == [*expected, ("decide", "sub", "read", "allow"), ("answer", "q", None)]
         tasks.cancel_scope.cancel()
     rig.session.kill()

@@ -2,10 +2,12 @@
 
 Rules kept here:
 - The session is set to a mode that changes nothing, if its agent offers one.
-- Reads in the workspace are allowed; every other request is rejected, every question cancelled.
+- Reads in the workspace are allowed, but not of what may have secrets; every other request is
+  rejected, every question cancelled.
 - What comes after the end, or after the user has stopped it, is dropped; so is the session.
 """
 
+import posixpath
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
@@ -14,15 +16,16 @@ import anyio
 
 from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.agents.base import Agent
-from eca_nvim.chat.model.outside_paths import paths_outside
+from eca_nvim.chat.model.outside_paths import paths_named, paths_outside
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary import events, turn_events
-from eca_nvim.chat.vocabulary.call_details import ToolKind
+from eca_nvim.chat.vocabulary.call_details import ToolCall, ToolKind
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
 from eca_nvim.chat.vocabulary.options import MODE, OptionsChanged, first_of, plain_id
 from eca_nvim.chat.vocabulary.requests import ChoiceKind
 from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.path_risks import PathRisk, may_have_secrets, path_risks
 from eca_nvim.session.incoming import dropped
 from eca_nvim.session.servers import NamedServer
 
@@ -141,11 +144,25 @@ class Aside:
         """Allow a call that only reads in the workspace, this once; reject any other one."""
         call = asked.call
         may_run = call.kind in _READS and not call.changes and call.command is None
-        may_run = may_run and not paths_outside(call, self._folders)
+        may_run = may_run and self._is_harmless(call)
         wanted = ChoiceKind.ALLOW_ONCE if may_run else ChoiceKind.REJECT_ONCE
         choice = next((it.id for it in asked.choices if it.kind is wanted), None)
         if self._agent is not None:
             self._agent.decide(chat_id, call.id, choice, call)
+
+    def _is_harmless(self, call: ToolCall) -> bool:
+        """Return whether a call stays in the workspace, links followed, and has no secrets in it.
+
+        Nobody sees it: what is read without a name may be anything.
+        """
+        names = [*paths_named(call)]
+        if paths_outside(call, self._folders) or (call.kind is ToolKind.READ and not names):
+            return False
+        paths = [posixpath.join(*self._folders[:1], name) for name in names]
+        return not any(
+            PathRisk.OUTSIDE in path_risks(it, self._folders) or may_have_secrets(it, self._folders)
+            for it in paths
+        )
 
 
 _WHY: Final = {
