@@ -66,7 +66,10 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r'"(path|command|pattern|question|source|symbol|agent|url|file|name)"\s*:\s*'
         r'("(?:[^"\\]|\\.)*")': "of so many characters at most, its two ways begin apart",
     },
-    "eca_nvim.chat.render.whole_chat": {"^ *(`{3,})": APART},
+    "eca_nvim.chat.render.whole_chat": {
+        "^ *(`{3,})": APART,
+        r"^( {0,3})(#{2} {0,3}(?:User|Assistant)\b)": BOUNDED,
+    },
     "eca_nvim.chat.text.output": {r"\\.": NO_REPEAT},
     "eca_nvim.chat.render.title": {r"[\w.$-]+": AT_ONE_PLACE},
     "eca_nvim.chat.text.safe_text": {

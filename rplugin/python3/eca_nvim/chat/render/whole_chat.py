@@ -42,6 +42,11 @@ MOST_OF_TEXT: Final = 12_000
 MOST_OF_CALL: Final = 1_500
 _IN_RECAP: Final = TextBlock | ToolBlock | QuestionBlock | ImageBlock | LinkBlock | PlainBlock
 
+_SPEAKER = re.compile(
+    rf"^( {{0,3}})(#{{{ROOT_LEVELS.speech}}} {{0,3}}(?:User|Assistant)\b)",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""How a line begins that reads like a heading above what somebody says."""
 _FENCES = re.compile("^ *(`{3,})", re.MULTILINE)
 
 
@@ -61,13 +66,16 @@ def transcript(chat: Chat, now: int) -> str:
 def recap(chat: Chat, end: Block, now: int) -> str:
     """Return what was said before a block, for a session that does not know it: the newest of it.
 
-    Long texts and results of tools are shortened, and reasoning is left out.
+    Long texts and results of tools are shortened, and reasoning is left out. What a model or a tool
+    writes never reads as if the user had said it.
     """
     blocks = _without_groups(chat.root)
     parts, room = list[str](), MOST_OF_RECAP
     before = [it for it in blocks[: blocks.index(end)] if isinstance(it, _IN_RECAP)]
     for block in reversed(before):
-        part = _shortened("\n\n".join(_block(chat, block, now, ROOT_LEVELS)), block)
+        heading, *texts = _block(chat, block, now, ROOT_LEVELS)
+        texts = [_SPEAKER.sub(r"\1\\\2", it) for it in texts]
+        part = _shortened("\n\n".join([heading, *texts]), block)
         room -= len(part)
         if room < 0:
             break
