@@ -34,6 +34,9 @@ Figures
     inline              key to the cursor behind it while code is typed in a file, with inline
                         completion on, compared with off: what is drawn costs nothing that is
                         felt (`inline.py`).
+    prompting           from sending a prompt to the server that has read it, in a workspace of
+                        20,000 files, with checkpoints compared with without; and what more memory
+                        the host takes at the most (`prompting.py`).
     flood               a command of an agent prints 50 MB in a chat. Its floor is Neovim's own
                         `:terminal` with the same command (`flood.py`).
     prompt ready        from `:EcaChat` to the moment at which a prompt would be sent at once. The

@@ -18,6 +18,7 @@ NAMES = (
     "completion",
     "inline",
     "rewriting",
+    "prompting",
     "flood",
     "startup",
 )

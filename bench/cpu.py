@@ -1,4 +1,4 @@
-"""CPU time of processes, from /proc."""
+"""CPU time and memory of processes, from /proc."""
 
 from __future__ import annotations
 
@@ -20,6 +20,14 @@ def spent(pids: Iterable[int]) -> float:
 def family(pid: int, without: str) -> set[int]:
     """Find a process and its descendants, except those with a word in their command line."""
     return {pid} | {child for child in descendants(pid) if without not in command_line(child)}
+
+
+def most_memory(pid: int) -> float:
+    """Return the most MiB that a process has taken, 0 if it has ended."""
+    with suppress(*GONE):
+        status = Path(f"/proc/{pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+    return 0.0
 
 
 def _ticks(pid: int) -> int:

@@ -61,9 +61,10 @@ class Plan:
         path.write_text(plan.replace(texts.PROJECT, str(project)), encoding="utf-8")
 
 
-def started(path: Path) -> float:
-    """Return when the last turn's first byte was written, in monotonic seconds."""
-    return int(path.with_name(path.name + ".times").read_text().split()[-1]) / 1e9
+def starts(path: Path) -> list[float]:
+    """Return when the first byte of each turn was written, in monotonic seconds."""
+    times = path.with_name(path.name + ".times")
+    return [int(it) / 1e9 for it in times.read_text().split()] if times.exists() else []
 
 
 def spoken(pieces: Sequence[str], rate: float = 0) -> Turn:

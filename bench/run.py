@@ -84,7 +84,7 @@ def _measure(side: Side, editor: Editor, turn: Turn, mark: str, path: Path, prob
     spent = cpu.spent(family) - spent
     stall = editor.run_file(PROBE, "stop") if probe is Probe.STALL else None
     side.settle(editor)
-    ended, started, drawn = editor.screen.seen(mark), plan.started(path), side.drawn(editor)
+    ended, started, drawn = editor.screen.seen(mark), plan.starts(path)[-1], side.drawn(editor)
     assert ended is not None
     return Sample(
         seconds=ended - started,

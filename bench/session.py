@@ -8,13 +8,24 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench import completion, figures, flood, inline, opening, rewriting, startup, workloads
+from bench import (
+    completion,
+    figures,
+    flood,
+    inline,
+    opening,
+    prompting,
+    rewriting,
+    startup,
+    workloads,
+)
 from bench.completion import Completed
 from bench.editor import Unmeasurable
 from bench.figures import Figure, median, percentile, ratio
 from bench.flood import Flooded
 from bench.opening import Opening
 from bench.plan import Plan
+from bench.prompting import Prompted
 from bench.run import Sample, run
 from bench.sides import Floor, Ours, Side, WindowSize
 from bench.workloads import WORKLOADS, Least, Workload
@@ -24,6 +35,7 @@ OPENINGS = 15
 COMPLETIONS = 3
 INLINE = 5
 FLOODS = 3
+PROMPTINGS = 3
 
 REPLAYED = "a replay of 2,000 messages, not paged"
 RATIOS = (
@@ -41,6 +53,8 @@ FRAME_MS = 16.0
 """No key is late by more than a frame."""
 SAME = 1.1
 """The largest ratio of two figures that counts as no difference."""
+STORE_MIB = 20.0
+"""What more the host takes with a store of files."""
 
 Say = Callable[[str], None]
 
@@ -58,6 +72,7 @@ class Session:
     completions: list[tuple[Completed, Completed]] = field(default_factory=list)
     inline: list[tuple[list[float], list[float]]] = field(default_factory=list)
     rewriting: list[tuple[list[float], list[float]]] = field(default_factory=list)
+    prompting: list[tuple[Prompted, Prompted]] = field(default_factory=list)
     floods: list[tuple[Flooded, Flooded]] = field(default_factory=list)
     """Ours and the floor's, as those before."""
 
@@ -78,6 +93,8 @@ class Session:
             self._complete_code(runs or INLINE)
         if "rewriting" in names:
             self._rewrite(runs or INLINE)
+        if "prompting" in names:
+            self._prompt(runs or PROMPTINGS)
         if "flood" in names:
             self._flood(runs or FLOODS)
         if "startup" in names:
@@ -103,6 +120,11 @@ class Session:
             self.say(f"{self.version} rewriting {number + 1}/{runs}")
             on, off = (rewriting.keys(self.version, on=it) for it in (True, False))
             self.rewriting.append((on, off))
+
+    def _prompt(self, runs: int) -> None:
+        for number in range(runs):
+            self.say(f"{self.version} prompting {number + 1}/{runs}")
+            self.prompting.append(prompting.measure(self.version))
 
     def _flood(self, runs: int) -> None:
         for number in range(runs):
@@ -138,7 +160,7 @@ class Session:
         ]
         parts = (
             *(self._replayed, self._cpu, self._buffers, self._panel, self._stalls, self._keys),
-            *(self._completion, self._code, self._floods, self._starts),
+            *(self._completion, self._code, self._prompts, self._floods, self._starts),
         )
         for compute in parts:
             found += compute()
@@ -228,6 +250,19 @@ class Session:
             name = "95 % of keys while two rewrites stream"
             found.append(Figure(name, 1000 * late, "ms", FRAME_MS, *shown))
         return found
+
+    def _prompts(self) -> list[Figure]:
+        if not self.prompting:
+            return []
+        mine, least = zip(*self.prompting, strict=True)
+        on, off = ([it for run in side for it in run.seconds] for side in (mine, least))
+        memory = [median([run.memory for run in side]) for side in (mine, least)]
+        more = median([its.memory - other.memory for its, other in self.prompting])
+        took = [f"{it:.0f} MiB" for it in memory]
+        return [
+            ratio("prompt to server with a warm store of files / without", on, off, SAME),
+            Figure("memory of the host with a store of files, more", more, "MiB", STORE_MIB, *took),
+        ]
 
     def _floods(self) -> list[Figure]:
         if not self.floods:

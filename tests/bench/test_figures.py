@@ -1,8 +1,10 @@
 """The arithmetic of the measurements."""
 
+import os
 import statistics
 
 import pytest
+from bench.cpu import most_memory
 from bench.figures import Figure, Verdict, median, percentile, ratio, show
 
 
@@ -40,3 +42,8 @@ def test_a_target_is_held_up_to_its_value(value: float, verdict: Verdict) -> Non
 )
 def test_times_are_shown_with_what_can_be_told_apart(seconds: float, shown: str) -> None:
     assert show(seconds) == shown
+
+
+def test_the_most_memory_is_that_of_a_process_that_runs() -> None:
+    assert most_memory(os.getpid()) > 1
+    assert most_memory(2**22 + 1) == 0  # no process has such an id

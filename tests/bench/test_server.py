@@ -83,7 +83,7 @@ def test_turns_follow_each_other_at_any_rate(tmp_path: Path, rate: float) -> Non
     )
     said = words(converse(path, 2))
     assert said == ["hi\n", "one", f"\n\n{MARKS[0]}", "hi\n", "two", "three", f"\n\n{MARKS[1]}"]
-    assert plan.started(path) > 0
+    assert plan.starts(path)[-1] > 0
 
 
 def test_a_replay_comes_before_the_answer_that_the_chat_is_open(tmp_path: Path) -> None:
