@@ -45,7 +45,6 @@ def test_it_is_what_was_there_or_nothing(before: bytes, old: str, new: str, ever
     if not old or old not in before.decode(errors="replace"):
         return
     change, after = told(before, old, new, every=every)
-    assert change.may_precede(before)
     assert change.may_follow(after)
     assert change.before(after) in (before, None)
 
@@ -93,8 +92,6 @@ def test_hunks_in_one_place_are_not_taken_back() -> None:
 
 def test_a_file_that_is_written_whole_may_have_been_any() -> None:
     change = plain("@@ -1,1 +1,2 @@\n-\n+hello\n+world", 0, new="hello\nworld")
-    assert change.may_precede(None)
-    assert change.may_precede(b"anything\n")
     assert change.may_follow(b"hello\nworld")
     assert not change.may_follow(None)
     assert not change.may_follow(b"anything\n")
@@ -103,6 +100,4 @@ def test_a_file_that_is_written_whole_may_have_been_any() -> None:
 
 def test_a_change_needs_its_lines() -> None:
     change, _ = told(ONE, "2", "two")
-    assert not change.may_precede(None)
     assert not change.may_follow(None)
-    assert not change.may_precede(b"1\n2\n")

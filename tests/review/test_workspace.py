@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from eca_nvim.review.workspace import Check, ls_files, walk_folders
+from eca_nvim.review.workspace import list_files, walk_folders
 
 IGNORED = ("a.log", "build/made", "sub/b.log", "sub/build/made")
 BROKEN_GIT = b"\x7fELF, not really"
@@ -51,24 +52,15 @@ def make(folder: Path, *names: str) -> None:
         path.write_bytes(b"content")
 
 
-class Enough(Exception):
-    """Raised by a check that ends a walk."""
-
-
 def found(*folders: Path) -> set[str]:
     """Return the names of the files that are found, from the first folder."""
-    return {
-        os.path.relpath(path, folders[0])
-        for folder in folders
-        for path in walked(folder, lambda: None)
-    }
+    return {os.path.relpath(path, folders[0]) for folder in folders for path in walked(folder)}
 
 
-def walked(folder: Path, check: Check) -> list[str]:
+def walked(folder: Path, seconds: float = 60) -> list[str]:
     """Walk a folder, and return its files."""
     files: list[str] = []
-    for _, entries in walk_folders(str(folder), set(), check):
-        check()
+    for _, entries in walk_folders(str(folder), time.monotonic() + seconds):
         files += [it.path for it in entries if it.is_file(follow_symlinks=False)]
     return files
 
@@ -169,12 +161,10 @@ def test_git_ends_with_the_look(
     (tmp_path / "git").write_text(f"#!/bin/sh\necho $$ > '{tmp_path}/pid'\nexec sleep 60\n")
     (tmp_path / "git").chmod(0o755)
 
-    def check() -> None:
+    for seconds in (1, 4, 16, 64):  # it may start late
+        walked(repository, seconds)
         if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text():
-            raise Enough
-
-    with pytest.raises(Enough):
-        walked(repository, check)
+            break
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
@@ -203,11 +193,9 @@ def test_a_look_runs_no_program_of_the_repository(repository: Path, tmp_path: Pa
 # --- what cannot be listed ------------------------------------------------------------------------
 
 
-def test_a_walk_can_be_stopped_at_every_folder(root: Path) -> None:
-    make(root, "sub/file")
-    checks = iter([None])
-    with pytest.raises(StopIteration):
-        walked(root, lambda: next(checks))
+def test_a_walk_ends_in_time(root: Path) -> None:
+    make(root, "file")
+    assert walked(root, 0) == []
 
 
 def test_a_missing_folder_is_no_fault(root: Path) -> None:
@@ -228,13 +216,9 @@ def test_git_does_not_wait_for_a_named_pipe(repository: Path, name: str) -> None
     (repository / name).unlink(missing_ok=True)
     (repository / name).parent.mkdir(parents=True, exist_ok=True)
     os.mkfifo(repository / name)
-    checks = iter(range(40))  # a git that waits is checked every 50 ms
-
-    def check() -> None:
-        assert next(checks, None) is not None, "git waits"
-
-    assert str(repository / "kept") in walked(repository, check)
+    # A git that waits takes all the time: no folder is looked at after that.
+    assert str(repository / "sub" / "kept") in walked(repository)
 
 
 def test_where_nothing_can_be_looked_at_git_lists_nothing() -> None:
-    assert ls_files("x" * 1000, check=lambda: None) == b""
+    assert list_files("x" * 1000) == b""

@@ -40,12 +40,6 @@ class ReportedChange:
         self._hunks = _hunks(change)
         self._reversed = reverse_hunks(self._hunks or ())
 
-    def may_precede(self, content: bytes | None) -> bool:
-        """Return whether a content may be the one before the change; None: there was no file."""
-        if self._whole_text is not None or self._hunks is None:
-            return True
-        return _has_lines_before(content, self._hunks)
-
     def may_follow(self, content: bytes | None) -> bool:
         """Return whether a content may be the one after the change; None: there is no file."""
         if self._whole_text is not None:

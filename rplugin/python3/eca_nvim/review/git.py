@@ -107,20 +107,23 @@ def git_version() -> str:
     return told.decode(errors="replace").strip()
 
 
-def list_project(folder: str) -> bytes:
+def list_project(
+    folder: str, which: Sequence[str] = ("--cached", "--others"), seconds: float = LISTING_PATIENCE
+) -> bytes:
     """Return the files of a project, each with a NUL after it, without what git ignores there.
 
-    A repository inside the folder is one entry. Raises GitFailed: a part would look like all.
+    A repository inside the folder is one entry. which: options of `ls-files`, for other files.
+    Raises GitFailed: a part would look like all.
     """
     # A repository's configuration may name programs that git would start.
     options = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
-    what = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
     environment = clean_environment() | {
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "LC_ALL": "C",
     }
-    return _run([_git(), *options, *what], b"", environment, folder, LISTING_PATIENCE)
+    command = [_git(), *options, "ls-files", "-z", "--exclude-standard", *which]
+    return _run(command, b"", environment, folder, seconds)
 
 
 def run_git(
@@ -237,12 +240,12 @@ def _wait(
 def _watch(git: subprocess.Popen[bytes], ended: threading.Event, stuck: threading.Event) -> None:
     """End a git that waits for a named pipe."""
     while not ended.wait(CHECK_INTERVAL):
-        if opens_a_pipe(git.pid):
+        if _opens_a_pipe(git.pid):
             stuck.set()
             git.kill()
 
 
-def opens_a_pipe(pid: int) -> bool:
+def _opens_a_pipe(pid: int) -> bool:
     """Return whether git would wait for ever, as a `.gitignore` somewhere is a named pipe."""
     try:
         return Path(f"/proc/{pid}/wchan").read_text() == _OPENS_A_PIPE

@@ -8,78 +8,24 @@ Rules kept here:
 
 import os
 import stat
-import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from shutil import which
-from typing import Final, TypeAlias
+from typing import Final
 
-from eca_nvim.review.git import (
-    CHECK_INTERVAL,
-    GitFailed,
-    clean_environment,
-    list_project,
-    opens_a_pipe,
-)
-
-Check: TypeAlias = Callable[[], None]
-"""Raises an exception to cancel."""
-
-
-def ls_files(folder: str, *options: str, check: Check) -> bytes:
-    """Return what `git ls-files -z` prints in a folder; nothing where git does not work.
-
-    Blocks. git is killed if the check raises.
-    """
-    git = which("git")
-    if git is None:
-        return b""
-    # A repository's configuration may name programs that git would start: disable these.
-    command = [git, "-c", "core.fsmonitor=false", "-C", folder, "ls-files", "-z", *options]
-    environment = clean_environment() | {"GIT_OPTIONAL_LOCKS": "0"}
-    return _output(command, environment, check)
-
-
-def _output(command: Sequence[str], environment: Mapping[str, str], check: Check) -> bytes:
-    """Return a program's output; the program is killed if the check raises."""
-    try:
-        with subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-        ) as program:
-            try:
-                return _wait_for_output(program, check)
-            finally:
-                program.kill()  # does nothing if it has ended
-    except OSError:
-        return b""
-
-
-def _wait_for_output(program: subprocess.Popen[bytes], check: Check) -> bytes:
-    while not opens_a_pipe(program.pid):
-        check()
-        with suppress(subprocess.TimeoutExpired):
-            return program.communicate(timeout=CHECK_INTERVAL)[0]
-    return b""
-
+from eca_nvim.review.git import GitFailed, list_project
 
 _EXCLUDED = frozenset({".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__"})
 _MARKS = frozenset({"CACHEDIR.TAG", "pyvenv.cfg"})
 """Files that mark their folder as one that can be generated again."""
 
 
-def walk_folders(
-    folder: str, excluded: set[str], check: Check
-) -> Iterator[tuple[str, Sequence[os.DirEntry[str]]]]:
-    """Yield a folder and all below it with their entries; adds to `excluded`."""
-    waiting = [folder]
-    while waiting:
+def walk_folders(folder: str, deadline: float) -> Iterator[tuple[str, Sequence[os.DirEntry[str]]]]:
+    """Yield a folder and all below it with their entries, until a time of the monotonic clock."""
+    waiting, excluded = [folder], set[str]()
+    while waiting and time.monotonic() < deadline:
         current = waiting.pop()
         entries = _entries(current)
         names = {entry.name for entry in entries or ()}
@@ -87,7 +33,7 @@ def walk_folders(
             excluded.add(current)
             continue
         if current == folder or ".git" in names:  # a nested repository has its own ignored files
-            excluded |= _ignored(current, check)
+            excluded |= _ignored(current, deadline)
         excluded |= {entry.path for entry in entries if entry.name in _EXCLUDED}
         included = [entry for entry in entries if entry.path not in excluded]
         yield current, included
@@ -103,11 +49,14 @@ def _entries(folder: str) -> list[os.DirEntry[str]] | None:
         return None
 
 
-def _ignored(folder: str, check: Check) -> frozenset[str]:
+def _ignored(folder: str, deadline: float) -> frozenset[str]:
     """Return the paths that git ignores in a folder; none where git does not work."""
-    options = ("--others", "--ignored", "--exclude-standard", "--directory")
-    names = os.fsdecode(ls_files(folder, *options, check=check)).split("\0")
-    return frozenset(f"{folder}/{name.rstrip('/')}" for name in names if name)
+    options = ("--others", "--ignored", "--directory")
+    with suppress(GitFailed):
+        listed = list_project(folder, options, deadline - time.monotonic())
+        names = os.fsdecode(listed).split("\0")
+        return frozenset(f"{folder}/{name.rstrip('/')}" for name in names if name)
+    return frozenset()
 
 
 MOST_NAMES: Final = 200_000
@@ -115,40 +64,21 @@ LIMIT: Final = 10.0
 """Seconds that git may take, and a walk after that."""
 
 
-class _TooLong(Exception):
-    """Raised when a listing has taken its time."""
-
-
 def list_files(folder: str) -> bytes:
     """Return the files below a folder, each with a NUL after it; blocks, so runs in a thread."""
-    with suppress(_TooLong):
-        options = ("--cached", "--others", "--exclude-standard")
-        if found := ls_files(folder, *options, check=_limit()):
+    with suppress(GitFailed):
+        if found := list_project(folder, seconds=LIMIT):
             return found
     return b"".join(os.fsencode(name) + b"\0" for name in islice(_walk(folder), MOST_NAMES))
 
 
 def _walk(folder: str) -> Iterator[str]:
     """Yield the files of a folder, without version control and caches."""
-    check = _limit()
-    with suppress(_TooLong):
-        for inner, entries in walk_folders(folder, set(), check):
-            check()
-            start = f"{inner}/".removeprefix(f"{folder}/")
-            for entry in entries:
-                if not entry.is_dir(follow_symlinks=False):
-                    yield start + entry.name
-
-
-def _limit() -> Check:
-    """Return a check that raises _TooLong when `LIMIT` is over."""
-    deadline = time.monotonic() + LIMIT
-
-    def check() -> None:
-        if time.monotonic() > deadline:
-            raise _TooLong
-
-    return check
+    for inner, entries in walk_folders(folder, time.monotonic() + LIMIT):
+        start = f"{inner}/".removeprefix(f"{folder}/")
+        for entry in entries:
+            if not entry.is_dir(follow_symlinks=False):
+                yield start + entry.name
 
 
 REFUSED: Final = "git cannot store it"

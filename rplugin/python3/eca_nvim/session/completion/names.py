@@ -7,12 +7,15 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Final
+from typing import Final, TypeAlias
 
-from eca_nvim.review.workspace import MOST_NAMES, Check, list_files
+from eca_nvim.review.workspace import MOST_NAMES, list_files
 from eca_nvim.threads import run_in_thread
+
+Check: TypeAlias = Callable[[], None]
+"""Raises an exception to cancel."""
 
 _PIECE: Final = 2048
 """Names in a piece: one is searched in a few milliseconds, and other threads wait no longer."""

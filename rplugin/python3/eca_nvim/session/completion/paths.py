@@ -14,8 +14,8 @@ from typing import Final
 
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.vocabulary.completion import CompletionItem, ItemKind
-from eca_nvim.review.workspace import Check
 from eca_nvim.session.completion.names import (
+    Check,
     FolderIndex,
     distance,
     folders_first,
