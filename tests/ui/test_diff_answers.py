@@ -96,4 +96,4 @@ def test_a_change_of_the_agent_voids_what_was_taken(compared: Neovim, workspace:
     draw(compared, ["pending", [approval(paths=paths, digest="1-b", stands="as edited")]])
     compared.wait_screen("allow as edited?")
     draw(compared, ["pending", [approval(paths=paths, digest="2-c")]])
-    compared.wait_screen("the request has changed: what you have left out or edited of it is gone")
+    compared.wait_screen("the request has changed: your edits of it are gone")

@@ -15,7 +15,6 @@ ALONE = [
     "toggle",
     "hide",
     "new",
-    "resume",
     "clear",
     "delete",
     "history",
@@ -33,7 +32,6 @@ ALONE = [
     "prompts",
     "log",
     "demo",
-    "install",
     "health",
 ]
 """Subcommands without an argument."""

@@ -50,7 +50,8 @@ local function rows_of(section)
       local module = vim.fn.index(ORDER, action.at)
       rows[#rows + 1] = row
       -- Both directions of a jump stand next to each other.
-      places[row] = (module < 0 and action.at or module) .. row[1]:gsub('^[][]+', ''):lower()
+      local key = row[1]:gsub('^[][]+', ''):lower():gsub('^%-$', '~') -- letters before it
+      places[row] = (module < 0 and action.at or module) .. key
     end
   end
   table.sort(rows, function(left, right)

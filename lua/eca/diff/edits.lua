@@ -318,7 +318,7 @@ function M.update(pending)
     ids[item.id] = true
     standing[item.id] = item.stands and M.version(item) or nil
     if before[item.id] and before[item.id] ~= M.version(item) then
-      notify.warn('the request has changed: what you have left out or edited of it is gone')
+      notify.warn('the request has changed: your edits of it are gone')
     end
   end
   local gone = vim.tbl_filter(function(proposal)
