@@ -29,7 +29,10 @@ def there_and_back(watched: Watched, change: Callable[[Path], None]) -> None:
     watched.command(lambda: change(watched.folder))
     after = tree(watched.folder)
     assert before != after
+    assert {it["conflict"] for it in watched.plan().values()} == {None}
+    assert {path for _, path, *_ in watched.listed()} == watched.plan().keys()
     watched.undo()
+    assert {it["conflict"] for it in watched.plan().values()} == {None}
     assert tree(watched.folder) == before
     watched.undo()
     assert tree(watched.folder) == after

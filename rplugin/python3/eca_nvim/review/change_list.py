@@ -123,7 +123,7 @@ def _of_file(record: FileRecord, present: Present) -> Iterator[Counted]:
         return
     before, after = snapshot_text(record.before), snapshot_text(record.after)
     if record.after.is_absent:
-        if disk.is_absent:
+        if disk.is_absent or disk.fault is not None:  # a folder may be there
             yield 0, _whole("deleted", 0, _count(before), _with_fault("deleted", record))
     elif record.before.is_absent:
         if not disk.is_absent:

@@ -162,7 +162,7 @@ def take_snapshot(path: str, blobs: Blobs) -> Snapshot:
             )
         if max(found.st_size, len(content)) > MOST_SNAPSHOT_BYTES:
             return Snapshot(fault=f"it is larger than {MOST_SNAPSHOT_BYTES >> 20} MiB", place=place)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         missing = sum(not os.path.lexists(folder) for folder in Path(place).parents)
         return Snapshot(place=place, missing=missing)
     except (OSError, ValueError) as fault:

@@ -267,7 +267,8 @@ def _conflict(record: FileRecord, present: Present) -> str | None:
         return record.after.fault  # whether it was changed since is unknown
     if present.disk.is_elsewhere(record.after):
         return LINKED
-    if not present.disk.same_as(record.after):
+    has_room = record.after.is_absent and Path(present.disk.place).is_dir()
+    if not has_room and not present.disk.same_as(record.after):
         return "changed since"
     return "changed by others, too" if record.changed_by_others else None
 
