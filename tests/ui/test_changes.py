@@ -36,6 +36,7 @@ def test_changes_are_listed_by_turn(stage: Neovim, file: Path) -> None:
         change(file, key="k9", turn=2, prompt="more", line=9, count=3, added=3, removed=0),
         change(file, key="gone", turn=2, prompt="more", line=12, lost=True),
         change(file.parent / "new.txt", key="new", turn=2, prompt="more", kind="new", text="new"),
+        change(file / "gone", key="below", turn=2, prompt="more", kind="deleted", text="deleted"),
     )
     assert rows(stage) == [
         "turn 1: shout",
@@ -44,8 +45,10 @@ def test_changes_are_listed_by_turn(stage: Neovim, file: Path) -> None:
         "+3 -0  LINE 5",
         "+1 -1  changed again  LINE 5",
         "+1 -1  new",
+        "+1 -1  deleted",
     ]
     screen = stage.wait_screen("code.txt|9-11| +3 -0")
+    assert "code.txt/gone|" in screen  # a file is where its folder was
     assert "|| turn 1: shout" in screen
     assert stage.eval("w:quickfix_title") == f"{TITLE}  {KEYS}"
     stage.keys("<CR>")

@@ -90,8 +90,9 @@ end
 local function why_not(path, is_new, most)
   local stat, _, code = vim.uv.fs_stat(path)
   if not stat then
-    local fault = code == 'ENOENT' and 'there is no such file' or 'it cannot be read, ' .. code
-    return not (is_new and code == 'ENOENT') and fault or nil
+    local is_missing = code == 'ENOENT' or code == 'ENOTDIR' -- a file is where its folder was
+    local fault = is_missing and 'there is no such file' or 'it cannot be read, ' .. code
+    return not (is_new and is_missing) and fault or nil
   elseif stat.type ~= 'file' then
     return ('a regular file is needed, not %s'):format(KINDS[stat.type] or 'a device')
   elseif paths.inside(vim.uv.fs_realpath(path) or path, GENERATED) then
