@@ -219,3 +219,20 @@ def test_messages_are_mapped_as_they_are_framed_whatever_their_bytes() -> None:
     assert isinstance(read, bytes)
     assert msgspec.json.decode(read) == {"path": "/home/me/src/\ufffd", "text": "\ufffd"}
     assert framing.feed(b"[1, \n") == LineFraming().feed(b"[1, \n")
+
+
+@pytest.mark.parametrize("more", ["[" * depth + "]" * depth for depth in (600, 990, 2000)])
+def test_what_is_nested_too_deeply_reaches_nobody(more: str) -> None:
+    (read,) = MappedFraming(LineFraming(), PATHS).feed(
+        b'{"path":"/etc/x","it":%b}\n' % more.encode()
+    )
+    assert isinstance(read, bytes)
+    assert b"/etc/x" not in read or b"box:/etc/x" in read
+
+
+def test_a_number_that_is_too_long_hides_no_path() -> None:
+    """Our codec reads it as text."""
+    body = b'{"path":"/etc/x","text":"\xff","it":%b}\n' % (b"1" * 5000)
+    (read,) = MappedFraming(LineFraming(), PATHS).feed(body)
+    assert isinstance(read, bytes)
+    assert b"box:/etc/x" in read

@@ -12,12 +12,13 @@ import json
 import posixpath
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from eca_nvim.jsonrpc.framing import Framed, Framing
 from eca_nvim.paths import NotAFile, path_of, uri_of
+from eca_nvim.protocol.base.codec import MOST_DIGITS
 
 _WORDS: Final = (
     *("path", "paths", "uri", "uris", "file", "files", "filename", "cwd", "root", "roots"),
@@ -31,6 +32,7 @@ _PROMPTS: Final = frozenset(
 _SENTENCES: Final = ("The cursor is in line ", "Selected in /")
 """How the texts begin that say where the cursor is (`acp/prompt`)."""
 _MENTION: Final = "@/"
+_TOO_DEEP: Final = b'"nested too deeply"'
 
 
 def names_paths(key: str) -> bool:
@@ -188,10 +190,11 @@ class MappedFraming:
 
     def _mapped(self, body: bytes, mapping: Callable[[object], object]) -> bytes:
         try:
-            message: Any = _read(body)
-        except (ValueError, RecursionError):
+            return json.dumps(mapping(_read(body)), separators=(",", ":")).encode()
+        except ValueError:
             return body  # it is no message for anybody
-        return json.dumps(mapping(message), separators=(",", ":")).encode()
+        except RecursionError:
+            return _TOO_DEEP  # others may read what we cannot map
 
 
 def _read(body: bytes) -> object:
@@ -199,4 +202,8 @@ def _read(body: bytes) -> object:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
         # As the codec reads what is cut anywhere: else its paths would pass here unseen.
-        return json.loads(body.decode(errors="replace"), strict=False)
+        return json.loads(body.decode(errors="replace"), strict=False, parse_int=_number)
+
+
+def _number(digits: str) -> int | str:
+    return int(digits) if len(digits) <= MOST_DIGITS else digits
