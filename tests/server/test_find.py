@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from eca_nvim.server.find import (
     ServerOptions,
     find_server,
 )
+from eca_nvim.server.installed import Versions, versions
 
 NOWHERE = {"PATH": "/nowhere"}
 
@@ -265,3 +267,22 @@ def test_the_help_lists_the_known_agents() -> None:
     rows = re.findall(r"(?m)^ {8}`([\w-]+)` +(\w[\w =-]*)$", HELP.read_text(encoding="utf-8"))
     agents = {it: " ".join(KNOWN[it].command) for it in KNOWN if it != ECA}
     assert dict(rows).items() >= agents.items()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"command": "/bin/sh"}, {"command": ["/bin/sh", 1]}, {"environment": None}, {"folder": 3},
+     {"environment": {"A": 1}}, {"more": 1}],
+)  # fmt: skip
+def test_a_state_that_another_program_has_written_installs_nothing(
+    wrong: Mapping[str, object], tmp_path: Path
+) -> None:
+    right = {"version": "1", "command": ["/bin/sh"], "protocol": "acp", "folder": "/x"}
+    (tmp_path / "odd").mkdir()
+    state = tmp_path / "odd" / "state.json"
+    state.write_text(json.dumps({"current": right}))
+    assert versions(str(tmp_path), "odd").current
+    state.write_text(json.dumps({"current": {**right, **wrong}}))
+    assert versions(str(tmp_path), "odd") == Versions()
+    with pytest.raises(BadServerOption):
+        find_server("odd", {}, str(tmp_path))

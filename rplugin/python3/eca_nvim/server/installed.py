@@ -69,7 +69,13 @@ def versions(folder: str | None, name: str) -> Versions:
 
 
 def _version(told: Mapping[str, Any] | None) -> Version | None:
-    return None if told is None else Version(**{**told, "command": (*told["command"],)})
+    if told is None:
+        return None
+    found = Version(**{**told, "command": (*told["command"],)})
+    texts = (*found[:1], *found.command, *found[2:4], *found.environment.values())
+    if isinstance(told["command"], str) or not all(isinstance(it, str) for it in texts):
+        raise TypeError("another program has written it")
+    return found
 
 
 def installed_names(folder: str | None) -> list[str]:
