@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.session.rig import Recorder
 
+from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary.contexts import DirectoryContext, FileContext, TextContext
 from eca_nvim.chat.vocabulary.ops import Notify
@@ -23,8 +24,9 @@ class Desk:
         self.folder = folder
         self.unwritten: dict[str, str] = {}
         self.view = Recorder()
+        self.chats: dict[str, Chat] = {}
         settings = RenderSettings(folders=(str(folder),))
-        self.contexts = Contexts(settings, self, self.view)
+        self.contexts = Contexts(settings, self, self.view, self.chats)
 
     async def unsaved(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Read what the user has not written (`session.Files`)."""

@@ -186,7 +186,7 @@ def test_a_terminal_is_offered_as_one(start_nvim: StartNeovim) -> None:
     terminal = nvim.eval("bufnr()")
     open_input(nvim)
     nvim.keys("@term")
-    assert menu(nvim) == [f"terminal:{terminal}"]
+    assert menu(nvim) == ["terminal", f"terminal:{terminal}"]
 
 
 def test_the_editor_adds_what_it_knows(start_nvim: StartNeovim, workspace: Path) -> None:

@@ -8,6 +8,7 @@ local here = require('eca.context.here')
 local host = require('eca.host')
 local notify = require('eca.ui.notify')
 local places = require('eca.context.places')
+local texts = require('eca.context.texts')
 local tokens = require('eca.context.tokens')
 
 local M = {}
@@ -66,6 +67,43 @@ end
 function M.run(name, removes, call)
   local act, ranged = removes and remove or add, call.range > 0
   act(name, ranged and call.line1 or nil, ranged and call.line2 or nil)
+end
+
+local ABOUT_COMMAND = 'What went wrong here, and what can be done about it?'
+
+--- The lines of the last command of a terminal that has printed something: from its prompt, where
+--- the shell marks it (OSC 133, Neovim 0.11 and newer), else the end.
+---@param buf integer
+---@return integer first, integer last
+local function command_lines(buf)
+  local namespace = vim.api.nvim_get_namespaces()['nvim.terminal.prompt']
+  local first, last = texts.tail(buf, texts.TAIL)
+  local marks = namespace and vim.api.nvim_buf_get_extmarks(buf, namespace, -1, 0, {}) or {}
+  local last_prompt, command = marks[1], marks[2]
+  if not last_prompt or last_prompt[2] >= last then
+    return first, last
+  elseif last - last_prompt[2] > 1 then -- it still runs, or waits for no key
+    return last_prompt[2] + 1, last
+  elseif command then
+    return command[2] + 1, last_prompt[2]
+  end
+  return first, last
+end
+
+--- Ask about the last command of the current terminal: its output is named in the draft, below a
+--- question if the draft is empty.
+function M.ask_about_command()
+  local buf = vim.api.nvim_get_current_buf()
+  if vim.bo[buf].buftype ~= 'terminal' or vim.bo[buf].filetype:find('^eca%-') then
+    return notify.info('this is for the normal mode of a terminal')
+  end
+  local first, last = command_lines(buf)
+  local chat = eca.open()
+  local input = chats.ensure(chat).input
+  if not field.draft(input):find('%S') then
+    field.set_draft(input, ABOUT_COMMAND)
+  end
+  field.put_below(input, { { type = 'buffer', buf = buf, first = first, last = last } })
 end
 
 --- Put the image of the clipboard into the draft, as a token at the cursor.

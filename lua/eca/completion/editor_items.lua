@@ -5,7 +5,11 @@
 --- - The list is made once for each token: 300 buffers take a few milliseconds.
 local paths = require('eca.files.paths')
 local places = require('eca.context.places')
+local chats = require('eca.chat.buffers')
+local mirror = require('eca.state.mirror')
 local sanitize = require('eca.ui.sanitize')
+local sizes = require('eca.context.sizes')
+local texts = require('eca.context.texts')
 local tokens = require('eca.context.tokens')
 
 local M = {}
@@ -15,7 +19,7 @@ local MOST_BUFFERS = 10
 
 local contexts ---@type eca.CompletionItem[]?
 
-local WORDS = { 'cursor', 'selection', 'diagnostics', 'quickfix', 'diff' }
+local WORDS = { 'cursor', 'selection', 'diagnostics', 'quickfix', 'diff', 'terminal' }
 
 --- Would a word send something?
 ---@type table<string, fun(): any>
@@ -31,6 +35,7 @@ local SENDS = {
   diff = function()
     return vim.fs.root(vim.fn.getcwd(), '.git')
   end,
+  terminal = texts.last_terminal,
 }
 
 ---@param item eca.Context
@@ -38,7 +43,8 @@ local SENDS = {
 ---@param detail string
 ---@return eca.CompletionItem
 local function item_of(item, kind, detail)
-  local text = tokens.write(item):sub(2)
+  local text, size = tokens.write(item):sub(2), item.type ~= 'file' and sizes.words(item)
+  detail = size and ('%s · %s'):format(size, detail) or detail
   local label = sanitize.line((text:gsub('\\ ', ' ')))
   return { text = text, label = label, kind = kind, detail = sanitize.line(detail) }
 end
@@ -70,6 +76,20 @@ local function buffer_items()
   return items
 end
 
+--- The other chats, with their titles.
+---@return eca.CompletionItem[]
+local function chat_items()
+  local here = chats.of_buffer(vim.api.nvim_get_current_buf())
+  local items = {} ---@type eca.CompletionItem[]
+  for _, id in ipairs(chats.ids()) do
+    if not here or id ~= here.id then
+      local item = { type = 'chat', chat = id, number = assert(chats.get(id)).number }
+      items[#items + 1] = item_of(item, 'chat', mirror.title(id))
+    end
+  end
+  return items
+end
+
 --- The items for a trigger.
 ---@param trigger eca.CompletionTrigger
 ---@return eca.CompletionItem[]
@@ -83,7 +103,7 @@ function M.list(trigger)
       local sends = SENDS[name]()
       items[#items + 1] = sends and item_of({ type = name }, name, tokens.NAMED[name]) or nil
     end
-    contexts = items
+    contexts = vim.list_extend(items, chat_items())
   end
   return contexts
 end

@@ -4,6 +4,7 @@
 ---
 --- Rules kept here: nothing is stored, so nothing can differ from the text. The cost depends on the
 --- rows on the screen alone, and once per change on the length of the text (`words`).
+local mirror = require('eca.state.mirror')
 local sanitize = require('eca.ui.sanitize')
 local tokens = require('eca.context.tokens')
 local words = require('eca.context.words')
@@ -22,6 +23,20 @@ local function mark(buf, row, place, group)
   })
 end
 
+--- What a token does not say: which buffer or chat it is, and how much is sent.
+---@param item eca.Context
+---@return string?
+local function note(item)
+  local size = item.path == nil and require('eca.context.sizes').words(item) -- late: rarely needed
+  local name = size and ''
+  if item.type == 'buffer' then
+    name = vim.fs.basename(require('eca.context.texts').name(item.buf))
+  elseif item.type == 'chat' then
+    name = mirror.title(item.chat)
+  end
+  return name and sanitize.line(('%s %s'):format(name, size or '')) or nil
+end
+
 ---@param buf integer
 ---@param row integer 0-based
 ---@param line string
@@ -31,11 +46,8 @@ local function draw(buf, row, line)
   local chunks = {} ---@type [string, string][]
   for _, token in ipairs(found) do
     mark(buf, row, token, 'EcaContext')
-    if token.context.type == 'buffer' then
-      local name = require('eca.context.texts').name(token.context.buf) -- late: rarely needed
-      local shown = ('→ %s '):format(sanitize.line(vim.fs.basename(name)))
-      chunks[#chunks + 1] = { shown, 'EcaPlaceholder' }
-    end
+    local shown = note(token.context)
+    chunks[#chunks + 1] = shown and { ('→ %s '):format(shown), 'EcaPlaceholder' } or nil
   end
   for _, word in ipairs(gone) do
     mark(buf, row, word, 'EcaContextMissing')

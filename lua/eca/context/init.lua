@@ -12,6 +12,7 @@
 --- - What cannot be sent, and what is cut, is said in one line; the prompt is sent.
 --- - Lines are 1-based, columns 1-based in UTF-16 code units, paths absolute.
 --- - The first chat has to wait for this file to load: what it does not need is loaded late.
+local chats = require('eca.chat.buffers')
 local config = require('eca.config')
 require('eca.context.highlight') -- colours the tokens of drafts
 local host = require('eca.host')
@@ -189,6 +190,7 @@ end
 local READERS = {
   buffer = { 'texts', 'read' },
   selection = { 'texts', 'selection' },
+  terminal = { 'texts', 'terminal' },
   diagnostics = { 'reports', 'read_diagnostics' },
   quickfix = { 'reports', 'read_quickfix' },
 }
@@ -256,13 +258,18 @@ end
 function M.is_missing(item)
   if item.type == 'buffer' then
     return not vim.api.nvim_buf_is_valid(item.buf)
+  elseif item.type == 'chat' then
+    return chats.get(item.chat) == nil
   end
   local is_file = item.type == 'file' or item.type == 'directory'
   return is_file and vim.uv.fs_stat(item.path) == nil
 end
 
+--- Contexts whose size is shown: what their name does not tell.
+local SIZED = { buffer = true, terminal = true, chat = true }
+
 --- The text for a context on the context line, as one safe line: its token, for a buffer with its
---- name.
+--- name, and its size where nothing else tells it.
 ---@param item eca.Context
 ---@return string
 function M.label(item)
@@ -271,7 +278,8 @@ function M.label(item)
     local name = vim.fs.basename(require('eca.context.texts').name(item.buf))
     label = ('%s %s'):format(label, (name:gsub('^%d+:', ''))) -- of a terminal without its process
   end
-  return sanitize.line(label)
+  local size = SIZED[item.type] and require('eca.context.sizes').words(item)
+  return sanitize.line(label .. (size and ' ' .. size or ''))
 end
 
 return M

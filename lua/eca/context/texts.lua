@@ -174,6 +174,47 @@ function M.read(item)
   return { label = M.name(found.buf), content = text, cut = read.cut }
 end
 
+--- Most lines of the terminal that was used last.
+M.TAIL = 200
+
+--- The terminal that was used last; those of ours do not count.
+---@return integer? buf
+function M.last_terminal()
+  local last, used ---@type integer?, integer?
+  for _, info in ipairs(vim.fn.getbufinfo({ bufloaded = 1 })) do
+    local options = vim.bo[info.bufnr]
+    local is_theirs = options.buftype == 'terminal' and not options.filetype:find('^eca%-')
+    if is_theirs and (not used or info.lastused >= used) then
+      last, used = info.bufnr, info.lastused
+    end
+  end
+  return last
+end
+
+--- The last lines of a terminal, without the blank ones below its text.
+---@param buf integer
+---@param most integer
+---@return integer first, integer last 1-based
+function M.tail(buf, most)
+  local last = vim.api.nvim_buf_line_count(buf)
+  while last > 1 and not vim.api.nvim_buf_get_lines(buf, last - 1, last, false)[1]:find('%S') do
+    last = last - 1
+  end
+  return math.max(1, last - most + 1), last
+end
+
+--- Read the end of the terminal that was used last.
+---@return eca.ReadText? read
+---@return string? fault why there is nothing to send, in one line
+function M.terminal()
+  local buf = M.last_terminal()
+  if not buf then
+    return nil, 'there is no terminal: :terminal opens one'
+  end
+  local first, last = M.tail(buf, M.TAIL)
+  return M.read({ type = 'buffer', buf = buf, first = first, last = last })
+end
+
 --- Read what is selected in the last code window, or was when the user left it.
 ---@return eca.ReadText? read
 ---@return string? fault why there is nothing to send, in one line

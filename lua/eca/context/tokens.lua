@@ -1,5 +1,6 @@
---- Context tokens in a prompt: `@src/io.py`, `@src/io.py:10-20`, `@lib/`, `@https://…`, `@cursor`,
---- `@buffer:3`, `@terminal:4`, `@mcp://…`; and `#src/io.py`, which names a path and sends nothing.
+--- Context tokens in a prompt: `@src/io.py`, `@io.py:10-20`, `@lib/`, `@https://…`, `@cursor`,
+--- `@buffer:3`, `@terminal:4`, `@chat:2`, `@mcp://…`; and `#src/io.py`, which names a path and
+--- sends nothing.
 ---
 --- Rules kept here:
 --- - A token is plain text; one for a file, folder or buffer counts only if that exists.
@@ -10,6 +11,7 @@
 --- - A word that reads like a token and names nothing is missing: it is marked before the prompt is
 ---   sent, and named in a message then. A decorator in pasted code, or the name of a package, is no
 ---   such word.
+local chats = require('eca.chat.buffers')
 local paths = require('eca.files.paths')
 local words = require('eca.context.words')
 
@@ -21,7 +23,7 @@ local LONGEST = 1000
 local MOST_MARKS = 4
 
 ---@alias eca.ContextType 'file'|'directory'|'web'|'cursor'|'text'|'buffer'|'resource'|'mention'
----| 'selection'|'diagnostics'|'quickfix'|'diff'
+---| 'selection'|'diagnostics'|'quickfix'|'diff'|'terminal'|'chat'
 
 ---@class eca.Context
 ---@field type eca.ContextType
@@ -35,6 +37,8 @@ local MOST_MARKS = 4
 ---@field label? string
 ---@field content? string
 ---@field buf? integer
+---@field chat? string id of another chat
+---@field number? integer its number
 ---@field count? integer lines of the buffer, if there is one
 ---@field folder? string whose repository a diff is of
 ---@field token? string how the prompt names it
@@ -52,6 +56,7 @@ M.NAMED = {
   diagnostics = 'the diagnostics of the workspace',
   quickfix = 'the quickfix list',
   diff = 'what git diff shows, and the names of new files',
+  terminal = 'the end of what the terminal used last shows',
 }
 
 --- The absolute path that a name in a prompt means.
@@ -113,11 +118,13 @@ local function path_context(word)
   return item
 end
 
---- Does a word read as the name of a buffer or a terminal?
+--- Does a word read as the name of a buffer, a terminal or a chat?
 ---@param word string
 ---@return boolean
 function M.reads_as_buffer(word)
-  return word:find('^buffer:%d') ~= nil or word:find('^terminal:%d') ~= nil
+  return word:find('^buffer:%d') ~= nil
+    or word:find('^terminal:%d') ~= nil
+    or word:find('^chat:%d') ~= nil
 end
 
 ---@param buf integer
@@ -145,6 +152,14 @@ end
 
 ---@param word string
 ---@return eca.Context?
+local function chat_context(word)
+  local number = word:match('^chat:(%d+)$')
+  local chat = number and chats.numbered(tonumber(number) --[[@as integer]])
+  return chat and { type = 'chat', chat = chat, number = tonumber(number) }
+end
+
+---@param word string
+---@return eca.Context?
 local function context_of(word)
   if M.NAMED[word] then
     return { type = word }
@@ -154,7 +169,7 @@ local function context_of(word)
   elseif word:find('^%a[%w+.-]*://[\33-\126]*[%w/]$') then
     return { type = 'resource', uri = word }
   end
-  return word ~= '' and (buffer_context(word) or path_context(word)) or nil
+  return word ~= '' and (chat_context(word) or buffer_context(word) or path_context(word)) or nil
 end
 
 ---@type table<'@'|'#', fun(word: string): eca.Context?>
@@ -305,6 +320,8 @@ function M.write(item, whole)
     return '@' .. item.type
   elseif FIELDS[item.type] then
     return '@' .. item[FIELDS[item.type]]
+  elseif item.type == 'chat' then
+    return ('@chat:%d'):format(item.number)
   elseif item.type == 'buffer' then
     local is_there = vim.api.nvim_buf_is_valid(item.buf) -- raises an error unless it is a number
     local kind = is_there and is_terminal(item.buf) and 'terminal' or 'buffer'

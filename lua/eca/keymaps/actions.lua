@@ -59,6 +59,7 @@ return {
   HistoryNext = action('prompts.recall', 'newer prompt', { input = '<M-n>', insert = '<M-n>' }, 1),
   Stop = action('prompts.stop', 'stop the turn', { chat = '<C-c>', input = '<C-c>' }),
   AddContext = action('contexts.add', 'add this file or selection to the context'),
+  TerminalPrompt = action('contexts.ask_about_command', "ask about a terminal's last command"),
   Paste = action('contexts.paste', 'put the image of the clipboard into the prompt'),
   Contexts = action('contexts.choose', 'show or remove context', { chat = 'gC', input = 'gC' }),
 

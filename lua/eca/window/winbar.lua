@@ -13,6 +13,7 @@ local contexts = require('eca.context')
 local display_width = require('eca.ui.display_width')
 local follow_end = require('eca.window.follow_end')
 local mirror = require('eca.state.mirror')
+local sizes = require('eca.context.sizes')
 local window_options = require('eca.window.options')
 
 local M = {}
@@ -48,17 +49,6 @@ local function duration(ms)
     return ('%dm%02ds'):format(math.floor(seconds / 60), seconds % 60)
   end
   return ('%dh%02dm'):format(math.floor(seconds / 3600), math.floor(seconds / 60) % 60)
-end
-
----@param count integer
----@return string
-local function tokens(count)
-  if count < 1000 then
-    return tostring(count)
-  elseif count < 1000000 then
-    return ('%dk'):format(math.floor(count / 1000 + 0.5))
-  end
-  return (('%.1fM'):format(count / 1000000):gsub('%.0M', 'M'))
 end
 
 local STATES = {
@@ -128,8 +118,8 @@ local function transcript_parts(status, new, columns)
   local has_others = #mirror.servers_in_use() > 1
   add(parts, has_others and status.server_name or nil, 'EcaWinbarDim', 55)
   parts[#parts + 1] = state_part(status)
-  local limit = status.limit and '/' .. tokens(status.limit) or ''
-  add(parts, status.tokens and tokens(status.tokens) .. limit, 'EcaWinbarDim', 50)
+  local limit = status.limit and '/' .. sizes.short(status.limit) or ''
+  add(parts, status.tokens and sizes.short(status.tokens) .. limit, 'EcaWinbarDim', 50)
   local cost = status.cost and '$' .. status.cost:gsub('^%$', '')
   if cost and status.currency then
     cost = ('%s %s'):format(status.cost, status.currency)
@@ -261,6 +251,21 @@ local function plan_text(plan, status)
   return ('%s tasks %d/%d%s'):format(sign, plan.done, plan.total, doing)
 end
 
+--- What is said if the contexts of a draft fill more than half of the model's window.
+---@param chat eca.Chat
+---@param limit? integer
+---@return string?
+local function too_much(chat, limit)
+  if not limit or not vim.api.nvim_buf_is_loaded(chat.input) then
+    return nil
+  end
+  local draft = table.concat(vim.api.nvim_buf_get_lines(chat.input, 0, -1, false), '\n')
+  local items = vim.tbl_map(function(source)
+    return source.item
+  end, contexts.sources(chat.id, draft))
+  return sizes.warning(items, limit)
+end
+
 --- The parts of the input's winbar, in order.
 ---@param chat eca.Chat
 ---@return eca.WinbarPart[]
@@ -275,6 +280,7 @@ local function input_parts(chat)
     local group = contexts.is_missing(item) and 'EcaContextMissing' or 'EcaContext'
     add(parts, contexts.label(item), group, item.type == 'cursor' and MINOR or 60)
   end
+  add(parts, too_much(chat, status.limit), 'EcaWarning', 93, LEAST_WORDS)
   add(parts, #told.queue > 0 and queue_text(told.queue), 'EcaQueued', 80)
   add(parts, told.plan and plan_text(told.plan, status), 'EcaPlan', 50, LEAST_WORDS)
   local more = #server.work > 1 and (' +%d'):format(#server.work - 1) or ''

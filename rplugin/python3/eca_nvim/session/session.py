@@ -207,7 +207,7 @@ class Session:
         folders = self._folders.first
         return _Late(
             Images(),
-            Contexts(self._settings, self._files, self._view),
+            Contexts(self._settings, self._files, self._view, self._chats.table),
             Templates(
                 *(lambda: self.template_folders, folders, self._chats, self._servers, self._view)
             ),

@@ -63,15 +63,16 @@ def transcript(chat: Chat, now: int) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def recap(chat: Chat, end: Block, now: int) -> str:
-    """Return what was said before a block, for a session that does not know it: the newest of it.
+def recap(chat: Chat, end: Block | None, now: int) -> str:
+    """Return what was said before a block, or all, for who does not know it: the newest of it.
 
     Long texts and results of tools are shortened, and reasoning is left out. What a model or a tool
     writes never reads as if the user had said it.
     """
     blocks = _without_groups(chat.root)
     parts, room = list[str](), MOST_OF_RECAP
-    before = [it for it in blocks[: blocks.index(end)] if isinstance(it, _IN_RECAP)]
+    first = blocks if end is None else blocks[: blocks.index(end)]
+    before = [it for it in first if isinstance(it, _IN_RECAP)]
     for block in reversed(before):
         heading, *texts = _block(chat, block, now, ROOT_LEVELS)
         texts = [_SPEAKER.sub(r"\1\\\2", it) for it in texts]

@@ -5,11 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.text.safe_text import literal_name
+from eca_nvim.chat.render.whole_chat import recap
+from eca_nvim.chat.text.safe_text import literal_name, one_line
 from eca_nvim.chat.vocabulary import contexts, ops, query_intents
 from eca_nvim.path_risks import PathRisk, path_risks
 from eca_nvim.paths import NotAFile, open_regular
+from eca_nvim.session.chats import now
 from eca_nvim.session.files import late_contexts
 from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.view import View
@@ -21,10 +24,17 @@ _CHUNK = 1 << 16
 class Contexts:
     """Reads and checks contexts."""
 
-    def __init__(self, settings: RenderSettings, files: EditorFiles, view: View) -> None:
+    def __init__(
+        self,
+        settings: RenderSettings,
+        files: EditorFiles,
+        view: View,
+        chats: Mapping[str, Chat],
+    ) -> None:
         self._settings = settings
         self._files = files
         self._view = view
+        self._chats = chats
 
     def read(self, items: Sequence[object]) -> Iterator[contexts.Context]:
         """Read the contexts of a prompt; reports those that cannot be sent."""
@@ -58,7 +68,10 @@ class Contexts:
         return {"label": diff.label, "content": diff.content, "cut": diff.cut}
 
     def _parse(self, item: object) -> contexts.Context:
-        """Parse a context; its file or folder must exist. Raises MalformedContext."""
+        """Parse a context; its file, folder or chat must exist. Raises MalformedContext."""
+        match item:
+            case {"type": "chat", "chat": str(chat), "number": int(number), **rest}:
+                item = rest | self._said(chat, number)
         context = contexts.parse_context(item)
         if not isinstance(
             context, contexts.FileContext | contexts.DirectoryContext | contexts.ImageContext
@@ -73,6 +86,16 @@ class Contexts:
             kind = "folder: use the type 'directory'" if is_folder else "file: use the type 'file'"
             raise contexts.MalformedContext(f"{name} is a {kind}")
         return context
+
+    def _said(self, chat_id: str, number: int) -> dict[str, object]:
+        """Return what was said in another chat, as a text. Raises MalformedContext."""
+        chat = self._chats.get(chat_id)
+        text = "" if chat is None else recap(chat, None, now())
+        if chat is None or not text:
+            raise contexts.MalformedContext(f"nothing was said in chat {number} yet")
+        title = f": {one_line(chat.title)}" if chat.title else ""
+        label = f"another chat{title} (@chat:{number})"
+        return {"type": "text", "label": label, "content": text}
 
     def _report_link(self, item: object) -> None:
         """Show where a name leads that is in the workspace, if its file is not."""
