@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -52,6 +53,7 @@ def approve(nvim: Neovim) -> None:
 def test_a_command_streams_while_the_user_types(
     start_nvim: StartNeovim, workspace: Path, tmp_path: Path
 ) -> None:
+    subprocess.run(["git", "init", "-q", str(workspace)], check=True)
     (workspace / "code.txt").write_text("1\n2\n3\n")
     gate = tmp_path / "gate"
     os.mkfifo(gate)

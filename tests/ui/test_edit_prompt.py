@@ -1,5 +1,6 @@
 """A prompt that is edited and sent again takes the place of all that came after it."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,7 @@ def edit(nvim: Neovim, prompt: str) -> None:
 def test_a_prompt_is_sent_again_with_its_files(
     start_nvim: StartNeovim, server: ScriptedServer, workspace: Path
 ) -> None:
+    subprocess.run(["git", "init", "-q", str(workspace)], check=True)
     code, made = workspace / "code.txt", workspace / "made.txt"
     settings = {"approval": {"guard": 0}}
     nvim = start_chat(start_nvim, server, "code.txt", settings=settings, columns=80)
