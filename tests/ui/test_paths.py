@@ -139,7 +139,7 @@ def located(nvim: Neovim, path: str) -> None:
     nvim.lua("require('eca.view.editor_calls').call(1, 'locations', ...)", asked)
 
 
-WAYS: tuple[Way, ...] = (diff, follow, revert, jump, used, located)
+WAYS: tuple[Way, ...] = (follow, revert, jump, used, located)
 
 
 @pytest.mark.either_nvim
