@@ -98,6 +98,10 @@ def test_a_failing_command_is_a_prompt_in_one_gesture(start_nvim: StartNeovim) -
     nvim.keys("gA")
     assert "this is for the normal mode of a terminal" in nvim.messages()
     terminal = open_terminal(nvim, "$ ls\\na\\n$ make\\nfailed\\n$ end")
+    for token in ("@terminal", "@chat:1", f"@terminal:{terminal}"):  # in a project's template
+        nvim.lua("require('eca').open() vim.cmd.wincmd('p')")
+        assert nvim.lua("return require('eca.context.stated').of(...).leads_out", token) is True
+    nvim.command(f"call win_gotoid(bufwinid({terminal}))")
     nvim.keys("<C-\\><C-n>gA")
     asked = "What went wrong here, and what can be done about it?"
     nvim.wait_for(lambda: draft(nvim) == f"{asked}\n@terminal:{terminal}:1-5", "the whole end")

@@ -3,8 +3,8 @@
 --- Rules kept here:
 --- - The contexts are those of the tokens that the input finds; what is listed here is sent, with
 ---   their real paths.
---- - What leads out of the workspace is a warning: a file or folder there, and any buffer, whose
----   text may come from anywhere.
+--- - What leads out of the workspace is a warning: a file or folder there, and any buffer, terminal
+---   or chat, whose text may come from anywhere.
 local host = require('eca.host')
 local paths = require('eca.files.paths')
 local sanitize = require('eca.ui.sanitize')
@@ -18,6 +18,8 @@ local M = {}
 ---@field rows eca.Segment[][] for a float; none if nothing is sent
 ---@field leads_out boolean
 
+local FROM_ANYWHERE = { buffer = true, terminal = true, chat = true }
+
 --- What a text would send.
 ---@param text string
 ---@return eca.SentContexts
@@ -27,7 +29,7 @@ function M.of(text)
   for _, token in ipairs(tokens.find(text)) do
     local item = token.context
     local is_outside = item.path ~= nil and not paths.inside(item.path, host.folders())
-    local is_out = item.type == 'buffer' or is_outside
+    local is_out = FROM_ANYWHERE[item.type] or is_outside
     local shown = item.token .. (is_outside and ', outside of the workspace: ' .. item.path or '')
     if item.type == 'buffer' then
       shown = ('%s, the buffer %s'):format(item.token, texts.name(item.buf))
