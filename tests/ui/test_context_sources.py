@@ -88,6 +88,11 @@ def test_what_takes_half_of_the_window_is_said_before_it_is_sent(start_nvim: Sta
     nvim.wait_screen("~578 of 1k tokens: over half")
     nvim.keys("ccx<Esc>")
     nvim.wait_screen(lambda screen: "over half" not in "".join(screen.lines()))
+    shot = nvim.launch.cwd / "shot.png"
+    shot.write_bytes(b"x" * 9000)
+    sizes = "return require('eca.context.sizes').words({ type = 'file', path = ... })"
+    assert nvim.lua(sizes, str(shot)) is None, "the model sees it as an image"
+    assert nvim.lua(sizes, str(nvim.launch.cwd / "src/calc.py")) == "~22 tokens"
     nvim.command(f"Eca add buffer:{buf}")
     nvim.wait_screen("~578 of 1k tokens: over half")
 

@@ -11,6 +11,14 @@ local M = {}
 
 local BYTES_OF_TOKEN = 4
 local MOST_OF_CHAT = 60000 -- as the host sends of one
+local MOST_OF_FILE = 1000000 -- of a larger one only the name is sent
+local IMAGES = { gif = true, jpeg = true, jpg = true, png = true, webp = true }
+
+---@param path string
+---@return boolean
+local function is_image(path)
+  return IMAGES[vim.fn.fnamemodify(path, ':e'):lower()] ~= nil
+end
 
 --- A number of tokens, in at most four letters.
 ---@param count integer
@@ -57,7 +65,8 @@ local BYTES = {
   file = function(item)
     local buf = item.first and paths.buffer_of(item.path)
     local stat = not item.first and vim.uv.fs_stat(item.path)
-    return buf and of_lines(buf, item.first, item.last) or stat and stat.size or nil
+    local is_sent = stat and stat.size <= MOST_OF_FILE and not is_image(item.path)
+    return buf and of_lines(buf, item.first, item.last) or is_sent and stat.size or nil
   end,
 }
 
