@@ -100,6 +100,21 @@ def test_nor_one_that_a_new_list_shows(watched: Watched, repository: Path) -> No
     assert planned[".gitignore"]["fault"] is None
 
 
+def test_nor_one_that_is_added_though_it_is_ignored(watched: Watched, repository: Path) -> None:
+    watched.put(".gitignore", b"secret\n")
+    watched.put("secret", b"mine\n")
+    watched.turn()
+
+    def change() -> None:
+        (repository / "secret").write_text("theirs\n")
+        (repository / "new").write_text("new\n")
+        subprocess.run(["git", "-C", str(repository), "add", "-f", "secret", "new"], check=True)
+
+    watched.command(change)
+    faults = {name: it["fault"] for name, it in watched.plan().items()}
+    assert faults == {"secret": UNKNOWN, "new": None}
+
+
 def test_what_is_ignored_from_now_on_is_neither_listed_nor_deleted(
     watched: Watched, repository: Path
 ) -> None:

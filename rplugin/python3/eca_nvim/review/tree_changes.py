@@ -3,7 +3,7 @@
 Rules kept here:
 - A file that a tree lacks may have been there, too, but ignored or refused: it counts as made only
   if nothing says so, and as deleted only if it is gone.
-- What was there is unknown if a command has changed which files git ignores.
+- What was there is unknown if a command has changed what git ignores, or has added such a file.
 - A link that was replaced or deleted is listed: an undo does not bring it back, a checkpoint does.
 - Names that cannot be shown or sent are only listed.
 """
@@ -11,6 +11,7 @@ Rules kept here:
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePath
 from stat import S_ISDIR, S_ISREG
 from typing import Final, TypeAlias
@@ -19,6 +20,7 @@ from msgspec import Struct, field
 
 from eca_nvim.chat.model.calls import is_safe_path
 from eca_nvim.review.checkpoint_store import Change, Checkpoint, CheckpointStore, StoredFile, Tree
+from eca_nvim.review.git import GitFailed, list_project
 from eca_nvim.review.snapshots import Blobs, Snapshot
 from eca_nvim.review.turn_changes import UNSEEN
 
@@ -108,6 +110,7 @@ def compare(
     shown = {path: it for path, it in kept.items() if is_safe_path(path)}
     folders = _folders(store, before, shown) if any(it[0] is None for it in shown.values()) else {}
     lost = [path for path, it in shown.items() if _shows_more(store, path, it)]
+    added = frozenset(_added(roots)) if folders else ()
     files = dict[str, States]()
     for path, (old, new) in shown.items():
         root = next(it for it in roots if path.startswith(f"{it}/"))
@@ -115,7 +118,8 @@ def compare(
         above = list(PurePath(place).parents)[: path.count("/") - root.count("/") - 1]
         missing = sum(str(it) not in folders.get(root, ()) for it in above)
         earlier = _state(blobs, old, place, was.get(path), 0 if old else missing)
-        if earlier.is_absent and any(_is_below(path, it) for it in lost if it != path):
+        is_hidden = path in added or any(_is_below(path, it) for it in lost if it != path)
+        if earlier.is_absent and is_hidden:
             earlier = UNSEEN
         files[path] = (earlier, _state(blobs, new, place, now.get(path)))
     known = [it for root in roots for it in store.present(before.tree.id, root, asked)]
@@ -159,6 +163,14 @@ def _shows_more(store: CheckpointStore, path: str, change: Change) -> bool:
     left = iter(after)
     was_kept = all(line in left for line in before)
     return not was_kept or any(it.startswith(b"!") for it in {*after} - {*before})
+
+
+def _added(roots: Sequence[str]) -> Iterator[str]:
+    """Yield the files that git would ignore, as it may have done, had nobody added them."""
+    for root in roots:
+        with suppress(GitFailed):
+            names = list_project(root, ("--cached", "--ignored")).split(b"\0")
+            yield from (f"{root}/{os.fsdecode(it)}" for it in names)
 
 
 def _is_below(path: str, ignore_file: str) -> bool:
