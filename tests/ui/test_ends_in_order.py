@@ -259,6 +259,8 @@ def chats(nvim: Neovim) -> None:
         nvim.keys(f":EcaChat<CR><Esc>:Eca {line}<CR>")
         nvim.wait_until(f"_G.used.intents.{intent}")
         catch_up(nvim)
+        if line == "fork":  # its copy comes up when the server has made it
+            nvim.wait_until("require('eca').status().title == 'hello (2)'")
     nvim.lua(SEND, "resume", "")
     eca(nvim, "chats 1", "chats")
     eca(nvim, "clear!", "delete!", "hide", "toggle")

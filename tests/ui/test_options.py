@@ -20,6 +20,7 @@ CONTRACT = {
     "diagnostics",
     "contexts",
     "completion",
+    "code_actions",
     "notify",
     "log_level",
 }
