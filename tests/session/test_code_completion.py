@@ -208,20 +208,20 @@ async def test_a_server_that_the_user_has_stopped_stays_stopped(desk: Desk) -> N
 @pytest.mark.parametrize(
     ("path", "secret"),
     [
-        ("/work/.env", True),
-        ("/work/.ENV.Production", True),
-        ("/work/sub/.ssh/config", True),
-        ("/work/tls/server.key", True),
-        ("/work/.docker/config.json", True),
-        ("/work/config.json", False),
-        ("/work/keyboard.py", False),
-        ("/work/secretary.py", False),
-        ("/work/secrets.yaml", True),
-        ("/work/.git/config", True),
-        ("/work/.github/ci.yml", False),
-        ("/work/environment.py", False),
+        ("/project/.env", True),
+        ("/project/.ENV.Production", True),
+        ("/project/sub/.ssh/config", True),
+        ("/project/tls/server.key", True),
+        ("/project/.docker/config.json", True),
+        ("/project/config.json", False),
+        ("/project/keyboard.py", False),
+        ("/project/secretary.py", False),
+        ("/project/secrets.yaml", True),
+        ("/project/.git/config", True),
+        ("/project/.github/ci.yml", False),
+        ("/project/environment.py", False),
     ],
 )
 async def test_what_may_have_secrets(path: str, secret: bool) -> None:
-    assert may_have_secrets(path, ["/work"]) is secret
+    assert may_have_secrets(path, ["/project"]) is secret
     assert not may_have_secrets("/home/me/.env/x.py", ["/home/me/.env"]), "the workspace's own"

@@ -446,7 +446,7 @@ async def test_who_cannot_be_steered_is_told_with_the_next_prompt(rig: Rig, path
     _, sent = prompts(agent)
     assert "I have allowed your change, but not just as" in sent
     assert sent.index("-LINE 2") < sent.index("go on")
-    assert "-LINE 2" in rig.view.text(), "the user sees what is told"
+    assert "-LINE 2" in rig.view.text(), "the user sees the message"
 
 
 @pytest.mark.parametrize(

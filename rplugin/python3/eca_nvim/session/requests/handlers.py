@@ -39,6 +39,61 @@ def _panel_kinds() -> Mapping[str, type[Panel]]:
     return KINDS
 
 
+class LoginRequests:
+    """Handles the user's requests to log in and out."""
+
+    def __init__(self, chats: Chats, servers: Servers) -> None:
+        self._chats = chats
+        self._servers = servers
+        self.table: Mapping[type[Intent], Callable[[Any], object]] = {
+            login.ListLogins: self._list,
+            login.LogIn: self._log_in,
+            login.LogOut: self._log_out,
+        }
+
+    def _server(self, chat_id: str) -> NamedServer:
+        return self._servers.of(self._chats.get(chat_id))
+
+    async def _list(self, intent: login.ListLogins) -> Sequence[Mapping[str, object]]:
+        ways = await (await self._server(intent.chat).process.ready()).login_ways()
+        return [
+            {
+                "id": way.id,
+                "name": truncate(one_line(way.name), LONGEST_TEXT),
+                "about": truncate(one_line(way.about), LONGEST_TEXT),
+                "logged_in": way.logged_in,
+            }
+            for way in ways
+        ]
+
+    async def _log_in(self, intent: login.LogIn) -> None:
+        self._server(intent.chat).login.log_in(self._chats.get(intent.chat), intent.way)
+
+    async def _log_out(self, intent: login.LogOut) -> None:
+        line = await self._server(intent.chat).login.log_out(intent.way)
+        self._chats.apply(self._chats.get(intent.chat), [events.NoticeReceived(line)])
+
+
+def _change_folder(
+    folders: Folders, chats: Chats, servers: Servers, view: View, intent: query_intents.ChangeFolder
+) -> Sequence[str]:
+    """Add a folder to the workspace or remove it, for all who ask what is in it."""
+    try:
+        change = folders.drop if intent.removed else folders.add
+        folder = change(intent.path)
+    except UnfitFolder as fault:
+        raise Refused(str(fault)) from fault
+    chats.folders_changed()
+    name, told = one_line(PurePath(folder).name), list[str]()
+    for server in servers:
+        agent = server.process.agent
+        if agent and (line := agent.folder_changed(folder, removed=intent.removed)):
+            told.append(f"{server.name} {line} {name}")
+    done = f"the workspace {'no longer has' if intent.removed else 'has'} {one_line(folder)}"
+    view.push([ops.Notify("info", "; ".join(told) or done)])
+    return [*folders.added]
+
+
 def request_handlers(
     folders: Folders,
     chats: Chats,
@@ -63,50 +118,11 @@ def request_handlers(
 
         return await restore_for_script(scene, intent)
 
-    def server_of(intent: login.ListLogins | login.LogIn | login.LogOut) -> NamedServer:
-        return servers.of(chats.get(intent.chat))
-
-    async def list_logins(intent: login.ListLogins) -> Sequence[Mapping[str, object]]:
-        ways = await (await server_of(intent).process.ready()).login_ways()
-        return [
-            {
-                "id": way.id,
-                "name": truncate(one_line(way.name), LONGEST_TEXT),
-                "about": truncate(one_line(way.about), LONGEST_TEXT),
-                "logged_in": way.logged_in,
-            }
-            for way in ways
-        ]
-
-    async def log_in(intent: login.LogIn) -> None:
-        server_of(intent).login.log_in(chats.get(intent.chat), intent.way)
-
-    async def log_out(intent: login.LogOut) -> None:
-        line = await server_of(intent).login.log_out(intent.way)
-        chats.apply(chats.get(intent.chat), [events.NoticeReceived(line)])
-
-    def change_folder(intent: query_intents.ChangeFolder) -> Sequence[str]:
-        """Add a folder to the workspace or remove it, for all who ask what is in it."""
-        try:
-            change = folders.drop if intent.removed else folders.add
-            folder = change(intent.path)
-        except UnfitFolder as fault:
-            raise Refused(str(fault)) from fault
-        chats.folders_changed()
-        name, told = one_line(PurePath(folder).name), list[str]()
-        for server in servers:
-            agent = server.process.agent
-            if agent and (line := agent.folder_changed(folder, removed=intent.removed)):
-                told.append(f"{server.name} {line} {name}")
-        done = f"the workspace {'no longer has' if intent.removed else 'has'} {one_line(folder)}"
-        view.push([ops.Notify("info", "; ".join(told) or done)])
-        return [*folders.added]
-
     code = CodeCompletion(servers, chats.folders)
     installs = cache(partial(Installs, servers, chats.changed))
     scene = Scene(chats, servers, view, ledger, do, checkpoints, installs)
     return {
-        query_intents.ChangeFolder: change_folder,
+        query_intents.ChangeFolder: partial(_change_folder, folders, chats, servers, view),
         query_intents.CheckContext: contexts.check,
         query_intents.ReadDiff: contexts.read_diff,
         query_intents.PasteImage: images.paste,
@@ -116,9 +132,7 @@ def request_handlers(
         completion.ListTemplates: templates.list,
         completion.PrepareTemplate: templates.prepare,
         completion.ExpandTemplate: templates.expand,
-        login.ListLogins: list_logins,
-        login.LogIn: log_in,
-        login.LogOut: log_out,
+        **LoginRequests(chats, servers).table,
         **ChatContent(chats, images, view).table,
         **SavedChats(chats, servers, view, checkpoints).table,
         **HunkRequests(chats.get, chats.show, now, ledger.snapshot).table,
