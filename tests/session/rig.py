@@ -45,7 +45,7 @@ from eca_nvim.chat.vocabulary.ops import (
     ViewOp,
 )
 from eca_nvim.chat.vocabulary.options import OptionValue, SetOptions
-from eca_nvim.chat.vocabulary.previews import Passage
+from eca_nvim.chat.vocabulary.previews import Rewrite
 from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 from eca_nvim.chat.vocabulary.requests import ALLOW
 from eca_nvim.chat.vocabulary.requests import Value as FormValue
@@ -141,10 +141,10 @@ class FakeAgent(Agent):
     def kill(self) -> None:
         self.killed = True
 
-    async def rewrite(self, passage: Passage) -> None:
-        self.told.append(("rewrite", passage.id, passage.instruction))
+    async def rewrite(self, wanted: Rewrite) -> None:
+        self.told.append(("rewrite", wanted.id, wanted.instruction))
         if not self.rewrites:
-            await super().rewrite(passage)
+            await super().rewrite(wanted)
 
     def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:  # noqa: ARG002
         self.chats.append(("open", chat_id))

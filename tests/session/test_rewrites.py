@@ -17,7 +17,6 @@ from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.options import MODE, ChatOption, OptionOffer, OptionsChanged
 from eca_nvim.chat.vocabulary.previews import (
     AnswerReplaced,
-    Passage,
     Rewrite,
     SetPreview,
     StopPreview,
@@ -244,8 +243,7 @@ async def test_a_session_that_is_not_opened_says_why(rig: Rig, is_login: bool) -
 
 def test_a_fence_of_the_prompt_is_in_none_of_its_lines() -> None:
     wanted = Rewrite("r1", "x", "", ("````", "a"), 1)
-    passage = {it: getattr(wanted, it) for it in ("id", "instruction", "path", "lines", "first")}
-    text = prompt_of(Passage(**passage))
+    text = prompt_of(wanted)
     assert "\n`````\n````\na\n`````\n" in text
     assert "a text that is in no file" in text
 

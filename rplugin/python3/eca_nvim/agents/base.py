@@ -27,7 +27,7 @@ from eca_nvim.agents.abilities import (
 from eca_nvim.agents.trace import Trace
 from eca_nvim.chat.vocabulary import agent_events, call_details, options
 from eca_nvim.chat.vocabulary.effects import AgentCalls, Prompt
-from eca_nvim.chat.vocabulary.previews import Passage
+from eca_nvim.chat.vocabulary.previews import Rewrite
 from eca_nvim.path_risks import Folders
 
 
@@ -248,8 +248,8 @@ class Agent(AgentCalls):
         else no consent follows from it.
         """
 
-    async def rewrite(self, passage: Passage) -> None:  # noqa: ARG002 - optional
-        """Have lines rewritten; the answer is addressed to a chat with the passage's id.
+    async def rewrite(self, wanted: Rewrite) -> None:  # noqa: ARG002 - optional
+        """Have lines rewritten; the answer is addressed to a chat with its id.
 
         It is TextReceived, AnswerReplaced, and at the end TurnEnded. It cannot be stopped. Raises
         AgentRefused; AgentLacks if a prompt must do it.

@@ -48,7 +48,7 @@ from eca_nvim.chat.vocabulary.options import (
     Ability,
     OptionValue,
 )
-from eca_nvim.chat.vocabulary.previews import Passage
+from eca_nvim.chat.vocabulary.previews import Rewrite
 from eca_nvim.chat.vocabulary.requests import ALLOW
 from eca_nvim.guardian import EXIT_S, GOODBYE_S
 from eca_nvim.jsonrpc import Request
@@ -232,9 +232,9 @@ class EcaAgent(ProcessAgent[_Life]):
         """Set a chat's model, agent, variant or trust."""
         self._running.outbox.set_option(chat_id, option_id, value)
 
-    async def rewrite(self, passage: Passage) -> None:
+    async def rewrite(self, wanted: Rewrite) -> None:
         """Have lines rewritten (rewrite/prompt). Raises AgentRefused."""
-        await self._running.outbox.rewrite(passage)
+        await self._running.outbox.rewrite(wanted)
 
     def folder_changed(self, folder: str, *, removed: bool) -> str | None:
         """Tell the server (workspace/didChangeWorkspaceFolders)."""

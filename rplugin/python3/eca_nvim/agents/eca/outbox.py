@@ -30,7 +30,7 @@ from eca_nvim.chat.vocabulary.completion import COMMAND
 from eca_nvim.chat.vocabulary.contexts import Context, Tokened
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.options import OptionValue
-from eca_nvim.chat.vocabulary.previews import Passage
+from eca_nvim.chat.vocabulary.previews import Rewrite
 from eca_nvim.protocol.eca import DecodeError, chat, chats, code, editor
 from eca_nvim.transport import ConnectionClosed, PendingRequest, RemoteError
 
@@ -170,20 +170,20 @@ class Outbox:
         except AgentRefused as fault:
             self._tell(update.chat_id, events.NoticeReceived(str(fault), is_error=True))
 
-    async def rewrite(self, passage: Passage) -> None:
+    async def rewrite(self, wanted: Rewrite) -> None:
         """Have lines rewritten (rewrite/prompt); its contents follow. Raises AgentRefused.
 
         The server reads what is around them from the disk.
         """
-        lines, end = passage.lines, len(passage.lines[-1]) + 1
+        lines, end = wanted.lines, len(wanted.lines[-1]) + 1
         params = code.RewriteParams(
-            id=passage.id,
+            id=wanted.id,
             text="\n".join(lines),
-            prompt=passage.instruction,
-            path=passage.path or None,
+            prompt=wanted.instruction,
+            path=wanted.path or None,
             range=editor.Range(
-                start=editor.Position(line=passage.first, character=1),
-                end=editor.Position(line=passage.last, character=end),
+                start=editor.Position(line=wanted.first, character=1),
+                end=editor.Position(line=wanted.last, character=end),
             ),
         )
         await self._server.ask(params)

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
-from msgspec import Struct
-
 from eca_nvim.chat.vocabulary import bases
 
 ASIDE: Final = "aside-"
@@ -24,29 +22,6 @@ class PreviewState(StrEnum):
     FAILED = "failed"
 
 
-class Passage(Struct, frozen=True):
-    """Lines of a buffer, for an agent that rewrites them.
-
-    id: of the preview, which begins with ASIDE; the agent's answer is addressed to a chat with this
-    id. path: absolute, "" without a file. lines: as they stand now, maybe unsaved. first: the
-    number of the first one, 1-based. above, below: lines around them. language: Vim's file type.
-    """
-
-    id: str
-    instruction: str
-    path: str
-    lines: Sequence[str]
-    first: int
-    language: str = ""
-    above: Sequence[str] = ()
-    below: Sequence[str] = ()
-
-    @property
-    def last(self) -> int:
-        """The number of the last line."""
-        return self.first + len(self.lines) - 1
-
-
 class AnswerReplaced(bases.ChatEvent, frozen=True):
     """The whole answer to a rewrite: it replaces what has come (ECA: content `replace`)."""
 
@@ -56,8 +31,10 @@ class AnswerReplaced(bases.ChatEvent, frozen=True):
 class Rewrite(bases.Intent, frozen=True, tag="rewrite"):
     """Have lines of a buffer rewritten; ops `preview` with the same id follow.
 
-    Fields as in `Passage`. modified: its buffer has unsaved changes. server: its name, None for the
-    default one.
+    id: begins with ASIDE; the agent's answer is addressed to a chat with this id. path: absolute,
+    "" without a file. lines: as they stand now, maybe unsaved. first: the number of the first one,
+    1-based. above, below: lines around them. language: Vim's file type. modified: the buffer has
+    unsaved changes. server: its name, None for the default one.
     """
 
     id: str
@@ -70,6 +47,11 @@ class Rewrite(bases.Intent, frozen=True, tag="rewrite"):
     below: Sequence[str] = ()
     modified: bool = False
     server: str | None = None
+
+    @property
+    def last(self) -> int:
+        """The number of the last line."""
+        return self.first + len(self.lines) - 1
 
 
 class PutText(bases.Intent, frozen=True, tag="put"):

@@ -26,7 +26,6 @@ from eca_nvim.chat.vocabulary.bases import Intent
 from eca_nvim.chat.vocabulary.events import ChatEvent, Role, TextReceived
 from eca_nvim.chat.vocabulary.previews import (
     AnswerReplaced,
-    Passage,
     PreviewState,
     PutText,
     Rewrite,
@@ -160,11 +159,10 @@ class Rewrites:
         """Return what an agent proposes. Raises AgentRefused and AgentFault."""
         server = self._servers.get(intent.server)
         agent = await server.process.ready()
-        passage = Passage(**{it: getattr(intent, it) for it in Passage.__struct_fields__})
         aside = Aside(server, self._folders(), intent.id, answer.hear)
         aside.listen()
         try:
-            is_rewriter = await self._ask(agent, passage, aside)
+            is_rewriter = await self._ask(agent, intent, aside)
             answer.lacks_unsaved = is_rewriter and intent.modified
             await aside.ended()
         finally:
@@ -175,16 +173,16 @@ class Rewrites:
         with isolated(self._view, "close the session of a rewrite", aside):
             await aside.close()
 
-    async def _ask(self, agent: Agent, passage: Passage, aside: Aside) -> bool:
+    async def _ask(self, agent: Agent, wanted: Rewrite, aside: Aside) -> bool:
         """Have an agent begin, or do all of it by a prompt; returns whether it can rewrite."""
         try:
-            await agent.rewrite(passage)
+            await agent.rewrite(wanted)
         except AgentLacks:
-            about = {"chat": passage.id, "turn": 0}
-            instruction = {"title": "", "prompt": passage.instruction}
+            about = {"chat": wanted.id, "turn": 0}
+            instruction = {"title": "", "prompt": wanted.instruction}
             self._checkpoints().want({"kind": "prompt", **about, **instruction})
             try:
-                await aside.ask(agent, prompt_of(passage))
+                await aside.ask(agent, prompt_of(wanted))
             finally:
                 self._checkpoints().want({"kind": "end", **about})
             return False
@@ -229,17 +227,17 @@ def _table(hunk: Hunk) -> Mapping[str, object]:
     return {**table, "old": table.pop("old_parts"), "new": table.pop("new_parts")}
 
 
-def prompt_of(passage: Passage) -> str:
+def prompt_of(wanted: Rewrite) -> str:
     """Return the prompt that has an agent rewrite lines which it cannot rewrite in place."""
-    name = passage.path or "a text that is in no file"
+    name = wanted.path or "a text that is in no file"
     around = [
-        f"The lines {where} them, for reference only:\n{fenced(lines, passage.language)}"
-        for where, lines in (("above", passage.above), ("below", passage.below))
+        f"The lines {where} them, for reference only:\n{fenced(lines, wanted.language)}"
+        for where, lines in (("above", wanted.above), ("below", wanted.below))
         if lines
     ]
     parts = [
-        f"Rewrite lines {passage.first} to {passage.last} of {name}: {passage.instruction}",
-        f"These are the lines:\n{fenced(passage.lines, passage.language)}",
+        f"Rewrite lines {wanted.first} to {wanted.last} of {name}: {wanted.instruction}",
+        f"These are the lines:\n{fenced(wanted.lines, wanted.language)}",
         *around,
         _HOW,
     ]
