@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
@@ -11,88 +10,44 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.chat.test_hunk_choice import texts
-from tests.session.rig import FakeAgent, Rig
+from tests.session.partial import (
+    BEFORE,
+    PLACES,
+    allow,
+    change,
+    edit,
+    ends,
+    fill,
+    is_there,
+    made,
+    prompts,
+    propose,
+    text_of,
+    toggle,
+    told,
+    typed,
+)
+from tests.session.rig import Rig
 
 from eca_nvim.chat.model.blocks import Fold, Lane, ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.hunk_choice import NotInParts, Sides, choose
-from eca_nvim.chat.text.text_differences import hunks_between, parts_of
+from eca_nvim.chat.text.text_differences import parts_of
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary import events, intents, query_intents
 from eca_nvim.chat.vocabulary.call_details import (
     Base,
-    FileChange,
     FileUsed,
-    ToolCall,
-    ToolKind,
     Use,
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind, FilesChanged, ShowDiff
 from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability
-from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT, Choice, ChoiceKind
-from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
+from eca_nvim.chat.vocabulary.requests import ALLOW
+from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.session.files.partial_writes import settle
 
 pytestmark = pytest.mark.anyio
 Value: TypeAlias = Any
-BEFORE = "".join(f"line {number}\n" for number in range(1, 31))
-PLACES = (2, 12, 25)
-NUMBERS = count(100)
-ALWAYS = Choice("always", "always", ChoiceKind.ALLOW_ALWAYS)
-
-
-def made(*places: int, before: str = BEFORE) -> str:
-    """Return the file with some of its lines changed."""
-    text = before
-    for place in places:
-        text = text.replace(f"line {place}\n", f"LINE {place}\n")
-        text = text.replace(f"line {place}\r\n", f"LINE {place}\r\n")
-    return text
-
-
-def change(path: Path, before: str, after: str, **more: Value) -> FileChange:
-    return FileChange(str(path), *hunks_between(before, after), **more)
-
-
-def edit(*changes: FileChange, **more: Value) -> ToolCall:
-    return ToolCall("t", name="edit", kind=ToolKind.EDIT, changes=changes, **more)
-
-
-async def propose(rig: Rig, call: ToolCall, *choices: Choice) -> FakeAgent:
-    """Have an agent ask for a call in a turn."""
-    agent = await rig.ready()
-    rig.do(intents.SendPrompt("a", "edit it"))
-    await rig.done()
-    asked = events.ToolRequested(call, needs_approval=True, choices=choices or (ALLOW, REJECT))
-    agent.say("a", TurnBegan(), asked)
-    await rig.done()
-    return agent
-
-
-def toggle(rig: Rig, hunk: int, *, taken: bool = False) -> None:
-    item = rig.asked("t")
-    fields = (item["chat"], item["block"], item["digest"])
-    rig.do(query_intents.ToggleHunk(*fields, hunk=hunk, taken=taken))
-
-
-async def typed(rig: Rig, text: str, line: int | None = None, file: int = 0) -> Value:
-    """Edit the proposed text in the diff tab."""
-    item = rig.asked("t")
-    fields = (item["chat"], item["block"])
-    intent = query_intents.EditProposal(
-        *fields, request=next(NUMBERS), digest=item["digest"], file=file, text=text, line=line
-    )
-    return await rig.ask(intent)
-
-
-async def allow(rig: Rig, choice: str = ALLOW.id) -> None:
-    rig.do(rig.decision("t", choice))
-    await rig.done()
-
-
-async def ends(rig: Rig, call: ToolCall, *, failed: bool = False) -> None:
-    rig.agent.say("a", events.ToolRunning(call), events.ToolFinished(call, failed=failed))
-    await rig.done()
 
 
 @pytest.fixture
@@ -100,28 +55,6 @@ def path(tmp_path: Path) -> Path:
     file = tmp_path / "file"
     file.write_text(BEFORE)
     return file
-
-
-def text_of(path: Path) -> str:
-    return path.read_bytes().decode()
-
-
-def fill(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode())
-
-
-def is_there(path: Path) -> bool:
-    return path.exists()
-
-
-def told(agent: FakeAgent, kind: str = "steer") -> list[str]:
-    """Return the texts of steers that the agent got."""
-    return [str(it[2]) for it in agent.told if it[0] == kind]
-
-
-def prompts(agent: FakeAgent) -> list[str]:
-    return [str(it) for it in agent.told if it[0] == "prompt"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -307,101 +240,6 @@ async def test_some_hunks_are_allowed_at_once(rig: Rig, path: Path) -> None:
     fill(path, made(*PLACES))
     await ends(rig, call)
     assert text_of(path) == made(2, 25)
-
-
-async def test_numbers_of_an_earlier_showing_allow_nothing(rig: Rig, path: Path) -> None:
-    agent = await propose(rig, edit(change(path, BEFORE, made(*PLACES))))
-    item = rig.asked("t")
-    fields = (item["chat"], item["block"], item["digest"])
-    await typed(rig, made(*PLACES).replace("line 18\n", "my own line\n"))
-    assert len(rig.asked("t")["hunks"]) == 4
-    rig.do(query_intents.AllowHunks(*fields, hunks=[1, 2], choice=ALLOW.id))
-    await rig.done()
-    assert rig.lines()[-1] == "this request has changed since you saw it, look again"
-    assert not [it for it in agent.told if it[0] == "decide"]
-
-
-@pytest.mark.parametrize(
-    ("name", "call"),
-    [
-        (".bashrc", {}),
-        (".git/hooks/pre-commit", {}),
-        ("AGENTS.md", {}),
-        ("file", {"command": "make"}),
-        ("file", {"kind": ToolKind.MOVE}),
-    ],
-)
-async def test_not_offered_for_what_others_obey(
-    rig: Rig, tmp_path: Path, name: str, call: Value
-) -> None:
-    path = tmp_path / name
-    rig.folders[:] = [str(tmp_path)]
-    fill(path, BEFORE)
-    kept = {key: value for key, value in call.items() if key == "command"}
-    await propose(rig, edit(change(path, BEFORE, made(2, 12), placed="kind" not in call), **kept))
-    assert "hunks" not in rig.asked("t")
-    toggle(rig, 1)
-    await rig.done()
-    assert rig.lines()[-1] == "this change is allowed or rejected as a whole"
-
-
-async def test_always_remembers_no_part(rig: Rig, path: Path) -> None:
-    call = edit(change(path, BEFORE, made(2, 12)))
-    agent = await propose(rig, call, ALLOW, ALWAYS, REJECT)
-    toggle(rig, 1)
-    await rig.done()
-    await allow(rig, ALWAYS.id)
-    fill(path, made(2, 12))
-    await ends(rig, call)
-    assert text_of(path) == made(12)
-    again = edit(change(path, made(12), made(2, 12)))
-    agent.say("a", events.ToolRequested(again, needs_approval=True, choices=(ALLOW, REJECT)))
-    await rig.done()
-    assert "stands" not in rig.asked("t")
-    await allow(rig)
-    assert len(agent.told[-1]) == 4, "all of it, computed from the file as it is"
-    fill(path, made(2, 12))
-    await ends(rig, again)
-    assert text_of(path) == made(2, 12)
-
-
-async def test_nothing_is_allowed_of_another_file_or_call(rig: Rig, path: Path) -> None:
-    call = edit(change(path, BEFORE, made(2, 12)))
-    agent = await propose(rig, call)
-    toggle(rig, 1)
-    await rig.done()
-    shown = rig.decision("t")
-    fill(path, BEFORE + "typed meanwhile\n")
-    rig.do(shown)
-    await rig.done()
-    assert [it for it in agent.told if it[0] == "decide"] == []
-    assert "look again" in rig.lines()[-1]
-    assert "stands" not in rig.asked("t")
-    fill(path, BEFORE)
-    old = rig.asked("t")
-    other = edit(change(path, BEFORE, made(2, 25)))
-    agent.say("a", events.ToolRequested(other, needs_approval=True))
-    await rig.done()
-    fields = (old["chat"], old["block"], old["digest"])
-    rig.do(query_intents.ToggleHunk(*fields, hunk=1, taken=False))
-    await rig.done()
-    assert "look again" in rig.lines()[-1]
-    assert all(it["taken"] for it in rig.asked("t")["hunks"])
-
-
-async def test_a_call_that_asks_again_is_allowed_whole(rig: Rig, path: Path) -> None:
-    call = edit(change(path, BEFORE, made(2, 12)))
-    agent = await propose(rig, call)
-    toggle(rig, 1)
-    await rig.done()
-    await allow(rig)
-    agent.say("a", events.ToolRequested(call, needs_approval=True, request_id="again"))
-    await rig.done()
-    assert "stands" not in rig.asked("t")
-    await allow(rig)
-    fill(path, made(2, 12))
-    await ends(rig, call)
-    assert text_of(path) == made(2, 12)
 
 
 async def test_the_end_of_a_subagents_turn_ends_no_other_call(rig: Rig, path: Path) -> None:

@@ -3,7 +3,8 @@
 import pytest
 from tests.support.factories import StartNeovim
 from tests.support.launch import REPOSITORY
-from tests.ui.test_every_key import OPENED, Walk
+from tests.ui.opened import OPENED
+from tests.ui.test_every_key import Walk
 
 LUA = REPOSITORY / "lua" / "eca"
 PANELS = [

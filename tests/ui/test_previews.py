@@ -1,25 +1,21 @@
 """Previews in a buffer: drawn, followed through edits, accepted and rejected."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from msgspec.structs import asdict
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.support.screen import Screen, Value
-from tests.ui.staged import WITHOUT_HOST, draw, sent, wait_sent
-
-from eca_nvim.chat.text.rewritten import hunks
-
-FILE = "one\ntwo\nthree\nfour\nfive\n"
-SAID = "vim.fn.execute('messages'):find({!r}, 1, true) ~= nil"
-CHANGED = (
-    "changed = {} vim.api.nvim_create_autocmd('User', { pattern = 'EcaPreviewChanged', "
-    "callback = function(event) table.insert(changed, event.data.state) end })"
+from tests.ui.previewed import (
+    FILE,
+    SAID,
+    answer,
+    ended,
+    lines_of,
+    rewrite,
+    start,
+    text_of,
 )
+from tests.ui.staged import draw, sent, wait_sent
 
 
 @pytest.fixture
@@ -29,60 +25,9 @@ def file(workspace: Path) -> Path:
     return file
 
 
-def start(start_nvim: StartNeovim, file: Path, init: str = "", **more: Value) -> Neovim:
-    init = WITHOUT_HOST + CHANGED + "vim.g.eca = { approval = { guard = 0 } }" + init
-    return start_nvim(str(file), init=init, columns=80, lines=24, **more)
-
-
 @pytest.fixture
 def nvim(start_nvim: StartNeovim, file: Path) -> Neovim:
     return start(start_nvim, file)
-
-
-def lines_of(nvim: Neovim, buf: int = 0) -> list[str]:
-    lines: list[str] = nvim.request("nvim_buf_get_lines", buf, 0, -1, True)
-    return lines
-
-
-def tables(old: Sequence[str], new: Sequence[str]) -> list[Mapping[str, Value]]:
-    found = [asdict(hunk) for hunk in hunks(old, new)]
-    return [{**it, "old": it["old_parts"], "new": it["new_parts"]} for it in found]
-
-
-def answer(nvim: Neovim, *new: str, state: str = "ready", **more: Value) -> str:
-    """Answer the last rewrite as the host would."""
-    asked = sent(nvim, "rewrite")[-1]
-    found = tables(asked["lines"], new)
-    draw(nvim, ["preview", asked["id"], state, found, 0, more.get("fault", ""), False])
-    nvim.wait_until(f"(changed[#changed] == '{state}' or '{state}' == 'streaming')")
-    return str(asked["id"])
-
-
-def rewrite(nvim: Neovim, lines: str, *new: str) -> str:
-    """Ask for a rewrite of lines, and answer it."""
-    count = len(sent(nvim, "rewrite"))
-    nvim.keys(f":{lines}Eca rewrite louder<CR>")
-    wait_sent(nvim, "rewrite", count + 1)
-    return answer(nvim, *new)
-
-
-def ended(nvim: Neovim) -> bool:
-    """Return whether nothing of a preview is left: no extmark, key or autocommand."""
-    code = """
-    local found = vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, {})
-    local keys = vim.tbl_filter(function(it)
-      return vim.startswith(it.desc or '', 'eca: ')
-    end, vim.api.nvim_buf_get_keymap(0, 'n'))
-    local groups = vim.tbl_filter(function(it)
-      return (it.group_name or ''):find('eca.preview', 1, true)
-    end, vim.api.nvim_get_autocmds({}))
-    return #require('eca').previews() + #found + #keys + #groups
-    """
-    return bool(nvim.lua(code) == 0)
-
-
-def text_of(screen: Screen) -> list[str]:
-    return [row.rstrip() for row in screen.lines()]
 
 
 def test_a_rewrite_is_shown_and_accepted_as_one_undo_step(nvim: Neovim, file: Path) -> None:
@@ -315,132 +260,3 @@ def test_the_function_around_the_cursor_is_meant(start_nvim: StartNeovim, worksp
     nvim.wait_screen("Rewrite this paragraph (line 1)")
     nvim.keys("<Esc>")
     assert not sent(nvim, "rewrite")
-
-
-# --- any edits ------------------------------------------------------------------------------------
-
-TEXT = st.sampled_from(["", "}", "a", "  b", "ü"])
-LINES = st.lists(TEXT, max_size=4)
-SETUP = """
-local before, first, last = ...
-vim.cmd('enew!')
-vim.bo.bufhidden = 'wipe'
-vim.api.nvim_buf_set_lines(0, 0, -1, false, before)
-return require('eca').rewrite({ range = { first, last }, prompt = 'x' })
-"""
-READY = """
-local id, hunks = ...
-require('eca.preview').set({ id = id, state = 'ready', hunks = hunks })
-"""
-EDIT = """
-for _, edit in ipairs(...) do
-  vim.api.nvim_buf_set_lines(0, edit[1], edit[2], true, edit[3])
-end
-vim.cmd.doautocmd('TextChanged')
-"""
-END = """
-local act, id = ...
-for _, preview in ipairs(require('eca').previews()) do
-  if preview.id == id then
-    require('eca')[act]({ id = id })
-  end
-end
-for _, preview in ipairs(require('eca').previews()) do
-  require('eca').drop({ id = preview.id })
-end
-return vim.api.nvim_buf_get_lines(0, 0, -1, false)
-"""
-
-
-@st.composite
-def outside(draw_from: st.DrawFn) -> tuple[list[str], ...]:
-    """Return lines above, in and below a region, the new ones, and what those around become.
-
-    These are no lines of the answer: such would count as accepted.
-    """
-    above, below = draw_from(LINES), draw_from(LINES)
-    old = draw_from(st.lists(TEXT, min_size=1, max_size=6))
-    new = draw_from(st.lists(TEXT, min_size=1, max_size=6))
-    others = st.lists(st.sampled_from(["x", "yy", "ü!"]), max_size=4)
-    return above, old, below, new, draw_from(others), draw_from(others)
-
-
-def edits_between(start: int, before: list[str], after: list[str]) -> list[Value]:
-    """Return edits that make some lines others, each of one line or a few."""
-    return [
-        [start + hunk.first, start + hunk.last, hunk.lines]
-        for hunk in reversed(hunks(before, after))
-    ]
-
-
-def test_edits_around_it_change_nothing_of_it(nvim: Neovim) -> None:
-    @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(outside(), st.sampled_from(["accept", "drop"]))
-    def check(texts: tuple[list[str], ...], act: str) -> None:
-        above, old, below, new, above_then, below_then = texts
-        first = len(above) + 1
-        made = nvim.lua(SETUP, [*above, *old, *below], first, first + len(old) - 1)
-        nvim.lua(READY, made, tables(old, new))
-        nvim.lua(EDIT, edits_between(len(above) + len(old), below, below_then))
-        nvim.lua(EDIT, edits_between(0, above, above_then))
-        left = nvim.lua(END, act, made)
-        assert left == [*above_then, *(new if act == "accept" else old), *below_then]
-
-    check()
-
-
-@st.composite
-def inside(draw_from: st.DrawFn) -> tuple[list[str], list[str], list[Value], list[Value]]:
-    """Return lines, new ones, edits, and the edited lines with the number of the old line or -1."""
-    old = draw_from(st.lists(TEXT, min_size=1, max_size=6))
-    new = draw_from(st.lists(TEXT, min_size=1, max_size=6))
-    now: list[Value] = [[number, text] for number, text in enumerate(old)]
-    edits: list[Value] = []
-    for _ in range(draw_from(st.integers(0, 3))):
-        at = draw_from(st.integers(0, len(now)))
-        what = draw_from(st.sampled_from(["insert", "delete", "change"]))
-        if what == "insert":
-            edits.append([at, at, ["new"]])
-            now[at:at] = [[-1, "new"]]
-        elif at < len(now) and what == "change":
-            edits.append([at, at + 1, ["changed"]])
-            now[at] = [-1, "changed"]
-        elif at < len(now) and len(now) > 1:
-            edits.append([at, at + 1, []])
-            del now[at]
-    return old, new, edits, now
-
-
-def model(old: Sequence[str], new: Sequence[str], now: Sequence[Value]) -> list[str]:
-    """Return the lines once all hunks are accepted whose old lines still stand."""
-    left = [*now]
-    for hunk in reversed(hunks(old, new)):
-        places = {number: at for at, (number, _) in enumerate(left) if number >= 0}
-        wanted = range(hunk.first, hunk.last)
-        if not wanted:
-            at = places[hunk.first - 1] + 1 if hunk.first - 1 in places else places.get(hunk.first)
-            if at is not None:
-                left[at:at] = [[-1, line] for line in hunk.lines]
-        elif all(number in places for number in wanted):
-            first = places[hunk.first]
-            if [places[number] - first for number in wanted] == list(range(len(wanted))):
-                left[first : first + len(wanted)] = [[-1, line] for line in hunk.lines]
-    return [text for _, text in left]
-
-
-def test_edits_in_it_keep_what_they_touch(nvim: Neovim) -> None:
-    @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(inside(), st.booleans())
-    def check(texts: tuple[list[str], list[str], list[Value], list[Value]], below: bool) -> None:
-        old, new, edits, now = texts
-        around = ["below"] if below else []
-        made = nvim.lua(SETUP, [*old, *around], 1, len(old))
-        nvim.lua(READY, made, tables(old, new))
-        nvim.lua(EDIT, edits)
-        left = nvim.lua(END, "accept", made)
-        edited = [*(text for _, text in now), *around]
-        expected = [*model(old, new, now), *around] or [""]
-        has_ended = all(number < 0 for number, _ in now)
-        assert left == expected or (has_ended and left == edited)
-
-    check()
