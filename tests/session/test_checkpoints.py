@@ -28,13 +28,16 @@ PROMPT = {"kind": "prompt", "chat": "chat", "turn": 1, "title": "", "prompt": "d
 class Kept:
     """Checkpoints, and what they have said."""
 
-    def __init__(self, folder: Path, root: Path, limits: Limits = LIMITS) -> None:
+    def __init__(
+        self, folder: Path, root: Path, limits: Limits = LIMITS, *, treated: bool = False
+    ) -> None:
         self.said: list[str] = []
         self.shown: list[int] = []
         """How many there were, each time that they were shown."""
         self.all = Checkpoints(
             *(str(folder), Folders([str(root)]), os.getpid(), limits, self.said.append),
             lambda known: self.shown.append(len(known)),
+            lambda path: treated and path == os.path.realpath(root),
         )
 
     async def take(self, about: Mapping[str, object] = PROMPT) -> Checkpoint | None:
@@ -241,3 +244,25 @@ async def test_nothing_is_deleted_if_not_all_is_named_that_a_checkpoint_lacks(
     assert then is not None
     (root / f"{MOST_NAMED:04}").write_text("x")
     assert await kept.all.plan(then) == {}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("treated", [True, False])
+async def test_a_folder_that_is_treated_as_a_project_is_one(
+    tmp_path: Path, *, treated: bool
+) -> None:
+    root = tmp_path / "plain"
+    root.mkdir()
+    (root / "a").write_text("one\n")
+    (root / "node_modules").mkdir()
+    (root / "node_modules" / "x").write_text("left out\n")
+    kept = Kept(tmp_path / "state", root, treated=treated)
+    taken = await kept.take()
+    assert (taken is not None) is treated
+    if taken is not None:
+        (root / "a").unlink()
+        (root / "node_modules" / "x").write_text("changed\n")
+        plan = await kept.all.plan(taken)
+        assert [*plan] == [str(root / "a")]
+        assert [*(await kept.all.restore(taken, plan)).done] == [str(root / "a")]
+        assert (root / "a").read_text() == "one\n"

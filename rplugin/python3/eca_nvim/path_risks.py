@@ -7,7 +7,7 @@ import os
 import posixpath
 import pwd
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 from functools import cached_property
@@ -242,6 +242,17 @@ def is_project(folder: str) -> bool:
     real = PurePosixPath(real_path(folder))
     above = (str(it) for it in (real, *real.parents) if _is_repository(it))
     return may_be_project(folder) and any(map(may_be_project, above))
+
+
+def projects(folders: Iterable[str], is_treated: Callable[[str], bool]) -> tuple[str, ...]:
+    """Return the folders that are projects: in a repository, or treated as one by the user.
+
+    The home folder, one above it, or the root never is. is_treated: whether the user has said so of
+    a folder, whose path is real.
+    """
+    return tuple(
+        it for it in folders if is_project(it) or (may_be_project(it) and is_treated(real_path(it)))
+    )
 
 
 def _is_repository(folder: PurePosixPath) -> bool:

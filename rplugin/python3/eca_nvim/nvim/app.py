@@ -122,7 +122,7 @@ class App:
         rendering = RenderSettings(settings.icons, folders)
         session = Session(
             *(self._agents, self._editor, self._frames, rendering, persistence, self._redactor),
-            *(folders, partial(self._checkpoints, settings, folders, intent.pid)),
+            *(folders, partial(self._checkpoints, settings, folders, intent.pid, persistence)),
         )
         self._take_links(session.web_pages.wanted)
         atexit.register(self._guardian.wake)
@@ -144,6 +144,7 @@ class App:
         settings: Settings,
         folders: Folders,
         process: int,
+        persistence: Persistence,
         warn: Callable[[str], None],
         changed: Callable[[], None],
     ) -> Checkpoints:
@@ -152,7 +153,10 @@ class App:
         from eca_nvim.session.panels.checkpoints import CheckpointMirror  # noqa: PLC0415
 
         mirror, limits = CheckpointMirror(self._frames, changed), Limits(**settings.checkpoints)
-        return Checkpoints(settings.store_path, folders, process, limits, warn, mirror.show)
+        return Checkpoints(
+            *(settings.store_path, folders, process, limits, warn, mirror.show),
+            persistence.is_project,
+        )
 
     def _no_log(self, path: str, fault: OSError) -> None:
         words, line = fault.strerror or str(fault), f"cannot open the log: {fault}"

@@ -32,7 +32,7 @@ from eca_nvim.disk.replacing import (
     replace_by_link,
     set_mode,
 )
-from eca_nvim.path_risks import Folders, is_project
+from eca_nvim.path_risks import Folders, projects
 from eca_nvim.review.checkpoint_store import (
     Change,
     Checkpoint,
@@ -58,7 +58,7 @@ FOLDER: Final = "checkpoints"
 MIB: Final = 1 << 20
 NS_PER_DAY: Final = 86_400 * 10**9
 OFF: Final = "checkpoints are off: see :help eca-option-checkpoints.enabled"
-NO_PROJECT: Final = "no folder of the workspace is in a git repository: git init makes one"
+NO_PROJECT: Final = "no folder of the workspace is in a repository: git init makes one"
 
 Result = TypeVar("Result")
 
@@ -86,7 +86,7 @@ class Checkpoints:
     """The checkpoints of one workspace.
 
     folder: where everything is saved, None to save nothing. process: that of Neovim. changed: shows
-    what is kept.
+    what is kept. is_treated: as in `path_risks.projects`.
     """
 
     def __init__(
@@ -97,6 +97,7 @@ class Checkpoints:
         limits: Limits,
         warn: Callable[[str], None],
         changed: Callable[[Sequence[Checkpoint]], None] = lambda _: None,
+        is_treated: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._store: CheckpointStore | None = None
         if folder is not None and folders and limits.enabled:
@@ -108,6 +109,8 @@ class Checkpoints:
         self._limits = limits
         self._warn = warn
         self._changed = changed
+        self.roots = partial(projects, folders, is_treated)
+        """Returns the folders whose files are stored: those that are projects."""
         self.known: Sequence[Checkpoint] | None = None
         """What is kept, newest first; None: that was not asked for yet."""
         self._said: str | None = None  # the fault that was said last, None once it is over
@@ -115,11 +118,6 @@ class Checkpoints:
         self._wanted: list[TreeRequest] = []
         self._is_wanted = anyio.Event()
         self._begun: dict[str, Checkpoint] = {}  # the last prompt of each chat
-
-    @property
-    def roots(self) -> tuple[str, ...]:
-        """The folders whose files are stored: those that are projects."""
-        return tuple(it for it in self._folders if is_project(it))
 
     def want(self, about: Mapping[str, object] | None = None) -> TreeRequest:
         """Take a tree, and keep it for what it is about; None: it need not be kept.
@@ -207,7 +205,7 @@ class Checkpoints:
 
     def _take(self, requests: Sequence[TreeRequest]) -> Moment | None:
         """Take a tree of the folders that are projects, and keep it for what it is; blocks."""
-        roots, began = self.roots, time.time_ns()
+        roots, began = self.roots(), time.time_ns()
         if not roots:
             return None
         if requests[0].is_prompt:  # after that the agent may have written

@@ -66,7 +66,7 @@ class CheckpointsPanel(Panel):
             end = ends.get(each.id, {})
             yield self._row(each, end, plan)
             if plan is not None:
-                yield from _files(each.id, plan, self._checkpoints.roots)
+                yield from _files(each.id, plan, self._checkpoints.roots())
         if self._checkpoints.known is None:
             yield note("git is asked …")
         elif not self._prompts:

@@ -25,7 +25,7 @@ from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.options import Unasked
 from eca_nvim.chat.vocabulary.requests import ALLOWING, Choice, ChoiceKind
 from eca_nvim.jsonrpc import MessageId
-from eca_nvim.path_risks import is_inside, is_project, may_be_project, path_risks, real_path
+from eca_nvim.path_risks import is_inside, may_be_project, path_risks, projects, real_path
 from eca_nvim.protocol.acp import tool_call
 from eca_nvim.protocol.acp.tool_call import RequestPermission
 
@@ -252,16 +252,7 @@ class Permissions:
         return is_write and not path_risks(act.subject, self._folders)
 
     def _projects(self) -> Sequence[str]:
-        """Return the folders of the workspace that are repositories, or that the user treats so.
-
-        The home folder, one above it, or the root never is.
-        """
-        kept = self.granted.projects.is_project
-        return [
-            it
-            for it in self._folders
-            if is_project(it) or (may_be_project(it) and kept(real_path(it)))
-        ]
+        return projects(self._folders, self.granted.projects.is_project)
 
     def _possible_project(self, act: Act) -> str | None:
         """Return the real path of the folder that would be a project if the user said so."""
