@@ -160,7 +160,7 @@ async def test_output_that_never_comes_is_waited_for_in_its_row(
     jobs = await with_jobs(rig, RUNS, FAILED)
     jobs.answers_reads = type(jobs.answers_reads)()
     await act(rig, "output")
-    await rig.view.until(lambda: below(rig)[0].startswith("no answer for"))
+    await rig.view.until(lambda: "".join(below(rig)).startswith("no answer for"))
     await rig.view.until(lambda: jobs.read == ["job-1"])
     jobs.may_go_on.set()
     assert await act(rig, "kill") is None, "it blocks nothing"
