@@ -153,3 +153,18 @@ def test_a_turn_is_commented(stage: Neovim, file: Path) -> None:
         "all changes of the turn “shout”: code.txt, new.txt\n\ntoo much at once"
     )
     wait_row(stage, 0, "sent  turn 1: shout")
+
+
+def test_lines_of_a_file_are_commented(stage: Neovim, file: Path) -> None:
+    """Without a list, as in a review in the code."""
+    stage.command(f"edit {file}")
+    stage.lua("require('eca.window').current_chat = function() return 'c1' end")
+    stage.lua("vim.schedule(function() require('eca.review.notes').on_lines(0, 5, 6, { 'x' }) end)")
+    stage.wait_screen("Comment on code.txt:5:")
+    stage.keys("why loud?<CR>")
+    show(stage, change(file))
+    assert rows(stage)[:2] == ["comments", "commented  +2 -1  LINE 5"]
+    stage.keys("s")
+    (prompt,) = wait_sent(stage, "prompt")
+    quoted = "```diff\n-x\n+LINE 5\n+line 6\n```"
+    assert prompt["text"].startswith(f"code.txt:5-6\n\n{quoted}\n\nwhy loud?")

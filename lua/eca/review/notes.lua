@@ -7,14 +7,19 @@
 --- - The host's list takes precedence: a listed change counts as neither kept nor reverted.
 --- - Code is quoted in a fence that none of its lines can close.
 local chats = require('eca.chat.buffers')
+local choose = require('eca.ui.choose')
 local drafts = require('eca.input.drafts')
 local notify = require('eca.ui.notify')
 local paths = require('eca.files.paths')
 local rows = require('eca.review.rows')
+local sanitize = require('eca.ui.sanitize')
+local windows = require('eca.window')
 
 local M = {}
 
 local MOST_LINES = 40
+--- Lines around a comment that tell where it is.
+local AROUND = 3
 
 ---@class eca.Comment
 ---@field change eca.Change
@@ -99,6 +104,49 @@ function M.comment(chat, key, comment)
   drafts.changed(chat)
 end
 
+---@param change eca.Change
+---@param buf integer
+---@param first integer
+---@param last integer
+local function with_lines(change, buf, first, last)
+  local above, below = math.max(0, first - 1 - AROUND), last + AROUND
+  change.after = vim.api.nvim_buf_get_lines(buf, first - 1, last, false)
+  change.above = vim.api.nvim_buf_get_lines(buf, above, first - 1, false)
+  change.below = vim.api.nvim_buf_get_lines(buf, last, below, false)
+  change.count = #change.after
+  change.added, change.removed = #change.after, #change.before
+  change.text = change.after[1] or change.before[1] or ''
+end
+
+--- Ask for a comment on lines of a file as they stand in its buffer, for the current chat; an empty
+--- one removes it. In a buffer without a file, or without a chat, a message says so.
+---@param buf integer
+---@param first integer 1-based
+---@param last integer `first - 1`: lines that stood before `first` are gone
+---@param before? string[] what stood there before a tool changed it
+---@return boolean asked
+function M.on_lines(buf, first, last, before)
+  local path, chat = paths.of_buffer(buf), windows.current_chat()
+  if not path or not chat then
+    notify.info(path and 'no chat to comment for: open one first' or 'no file to comment on here')
+    return false
+  end
+  local key = ('%s:%d-%d'):format(path, first, last)
+  local change = { key = key, turn = 0, prompt = '', path = path, kind = 'lines', line = first }
+  change.before = before or {}
+  with_lines(change, buf, first, last)
+  local known = M.of(chat).comments[key]
+  local place = ('%s:%d'):format(sanitize.line(vim.fs.basename(path)), first)
+  local options = { prompt = ('Comment on %s: '):format(place), default = known and known.text }
+  choose.line(options, function(text)
+    if text then
+      local comment = { change = change, line = first, text = text }
+      M.comment(chat, key, text:find('%S') and comment or nil)
+    end
+  end)
+  return true
+end
+
 --- Called when the comments of a chat were sent.
 ---@param chat string
 function M.sent(chat)
@@ -150,7 +198,7 @@ function M.listed(chat, changes, turn)
     local change = comment.change
     if not keys[key] and (not turn or change.turn == turn) then
       others[#others + 1] = change
-      if change.kind ~= 'turn' then
+      if change.kind ~= 'turn' and change.turn > 0 then
         notes.words[key] = notes.words[key] or 'gone'
       end
     end

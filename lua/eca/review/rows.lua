@@ -100,7 +100,7 @@ end
 local function parts_of(change)
   if change.kind == 'turn' then
     local prompt = change.prompt ~= '' and ': ' .. change.prompt or ''
-    return { ('turn %d%s'):format(change.turn, prompt) }
+    return { change.turn == 0 and 'comments' or ('turn %d%s'):format(change.turn, prompt) }
   end
   local whole = change.added + change.removed > 0
   local counts = whole and ('+%d -%d'):format(change.added, change.removed) or ''
