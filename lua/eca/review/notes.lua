@@ -136,8 +136,8 @@ function M.on_lines(buf, first, last, before)
   change.before = before or {}
   with_lines(change, buf, first, last)
   local known = M.of(chat).comments[key]
-  local place = ('%s:%d'):format(sanitize.line(vim.fs.basename(path)), first)
-  local options = { prompt = ('Comment on %s: '):format(place), default = known and known.text }
+  local where = ('%s:%d'):format(sanitize.line(vim.fs.basename(path)), first)
+  local options = { prompt = ('Comment on %s: '):format(where), default = known and known.text }
   choose.line(options, function(text)
     if text then
       local comment = { change = change, line = first, text = text }
