@@ -11,6 +11,7 @@ from tests.support.factories import PrepareScript
 from tests.support.screen import Value
 from tests.support.servers import ScriptedServer
 
+from eca_nvim.agents import recap
 from eca_nvim.agents.abilities import (
     AgentLacks,
     AgentRefused,
@@ -172,13 +173,18 @@ async def test_a_resumed_chat_can_be_told_of_a_choice(
 async def test_a_page_of_the_history(
     cursor: str | None, scripted_server: PrepareScript, tmp_path: Path
 ) -> None:
-    contents = [user("hi <x>", "u1", CHAT), user("yo", "u2", CHAT)]
+    told = f"{recap.wrap('## User')}\n\nyo"
+    contents = [user("hi <x>", "u1", CHAT), user(told, "u2", CHAT)]
     meta = {"total": 9, "returned": 2, "beforeCursor": cursor}
     steps = served("chat/history", answer={"contents": contents, "meta": meta})
     server = scripted_server(*steps)
     page, _ = await asked(server, tmp_path, lambda it: it.history(CHAT, "cursor", 2))
-    texts = [TextReceived(Role.USER, "\nhi <x>", "u1"), TextReceived(Role.USER, "\nyo", "u2")]
-    assert page == Page([Addressed(CHAT, text) for text in texts], None, 9, 2)
+    events = [
+        TextReceived(Role.USER, "\nhi <x>", "u1"),
+        NoticeReceived("## User", title=recap.HEADING),
+        TextReceived(Role.USER, "yo", "u2"),
+    ]
+    assert page == Page([Addressed(CHAT, it) for it in events], None, 9, 2)
     params = {"chatId": CHAT, "before": "cursor", "limit": 2}
     assert server.received("chat/history")[0]["params"] == params
 

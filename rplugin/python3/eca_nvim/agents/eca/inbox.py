@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
+from eca_nvim.agents import recap
 from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.contents import ToolCallReader, content_event, plain_text
 from eca_nvim.agents.eca.introduction import Readiness
@@ -110,6 +111,7 @@ class Inbox:
     def _content(self, received: content.ContentReceived) -> Sequence[Addressed]:
         chat_id, piece = received.chat_id, received.content
         event: ChatEvent | None
+        before: ChatEvent | None = None
         if isinstance(piece, ToolCall):
             event = self._peeks.peek(chat_id or "", self._calls.event(piece))
         elif type(piece) is content.ProgressContent and piece.state is _FINISHED:
@@ -117,11 +119,21 @@ class Inbox:
         else:
             event = content_event(received)
             if type(event) is events.TextReceived and event.role is not events.Role.ASSISTANT:
+                before = self._recap(chat_id, event)
                 event = self._read_message(chat_id, event)
         if chat_id in self._mentions.underway and received.role is content.Role.ASSISTANT:
             self._mentions.answered(chat_id)
         # A broken config is reported in a content without a chat.
-        return () if event is None else (Addressed(chat_id, event, received.parent_chat_id),)
+        if event is None:
+            return ()
+        said = (Addressed(chat_id, event, received.parent_chat_id),)
+        return said if before is None else (Addressed(chat_id, before), *said)
+
+    def _recap(self, chat_id: str | None, message: events.TextReceived) -> ChatEvent | None:
+        """Return what a prompt that is replayed told a new session; at first the chat showed it."""
+        is_replayed = chat_id is not None and self._replays.has(chat_id)
+        said, _ = recap.unwrap(message.text) if is_replayed else ("", "")
+        return events.NoticeReceived(said, title=recap.HEADING) if said else None
 
     def _read_message(self, chat_id: str | None, message: events.TextReceived) -> ChatEvent:
         """Read a whole message: of the user without contexts, of the server without its keys."""
