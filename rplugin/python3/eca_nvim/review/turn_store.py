@@ -12,7 +12,7 @@ Rules kept here:
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, TypeAlias
 
@@ -155,11 +155,15 @@ class TurnStore:
             if known.get(name) != commit and (found := self._load(name, commit, about, process))
         ]
 
-    def last_numbers(self) -> Mapping[str, int]:
-        """Return the number of the last turn of each chat. Raises GitFailed."""
+    def last_numbers(self, own: Collection[str]) -> Mapping[str, int]:
+        """Return the number of the last turn of each chat. Raises GitFailed.
+
+        own: where turns are saved that do not count, as they have begun meanwhile.
+        """
         last: dict[str, int] = {}
-        for _, _, about in _list(self._store):
-            last[about.chat] = max(last.get(about.chat, 0), about.turn)
+        for name, _, about in _list(self._store):
+            if name not in own:
+                last[about.chat] = max(last.get(about.chat, 0), about.turn)
         for kept in self._store.checkpoints():
             chat, number = kept.about.get("chat"), kept.about.get("turn")
             if isinstance(chat, str) and isinstance(number, int):

@@ -197,10 +197,10 @@ class TurnRecorder:
         self._commits[saved.name] = commit
 
     async def last_numbers(self) -> Mapping[str, int]:
-        """Return the number of the last turn of each chat. Raises GitFailed."""
+        """Return the number of the last turn of each chat of others. Raises GitFailed."""
         blobs = self._ledger.blobs
         return await self._checkpoints().with_store(
-            lambda store: TurnStore(store, blobs).last_numbers()
+            lambda store: TurnStore(store, blobs).last_numbers(frozenset(self._own))
         )
 
     async def _load(self, chat: str) -> None:
