@@ -2,110 +2,44 @@
 
 import os
 import shutil
-import subprocess
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
 
-import anyio
 import pytest
-from tests.session.rig import PATIENCE, FakeAgent, Rig, words
+from tests.session.lives import (
+    SHELL,
+    Life,
+    begin,
+    life_in,
+    make_project,
+    saved,
+    state,
+    undo,
+    work,
+)
+from tests.session.rig import words
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested, ToolRunning
+from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested
+from eca_nvim.chat.vocabulary.ops import OpenBlock
 from eca_nvim.chat.vocabulary.panels import RestoreCheckpoint
 from eca_nvim.chat.vocabulary.query_intents import ListChanges, ListChats, PlanUndo, UndoTurn
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
-from eca_nvim.session.files.checkpoints import Checkpoints, Limits
+from eca_nvim.session.requests.review import UNCOVERED
 
 pytestmark = pytest.mark.anyio
-
-Value: TypeAlias = Any
-Life: TypeAlias = Callable[..., AbstractAsyncContextManager[Rig]]
-SHELL = eca_call("t", "shell_command", arguments={"command": "do"})
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a repository, where one file is ignored."""
     root = tmp_path / "work"
-    root.mkdir()
-    subprocess.run(["git", "init", "-q", str(root)], check=True)
-    (root / ".gitignore").write_text("ignored\n")
-    (root / "a").write_text("1\n2\n3\n")
-    (root / "b").write_text("x\n")
-    (root / "b").chmod(0o600)
-    (root / "ignored").write_text("mine\n")
+    make_project(root)
     return root
 
 
 @pytest.fixture
 def life(folder: Path, tmp_path: Path) -> Life:
-    """Return what starts a Neovim; all share one store."""
-
-    @asynccontextmanager
-    async def run(process: int = 1 << 30) -> AsyncIterator[Rig]:
-        rig = Rig(folders=(str(folder),), saved_in=str(tmp_path / "saved"))
-        rig.session._make_checkpoints = lambda warn, _: Checkpoints(
-            rig.saved_in, rig.folders, process, Limits(), warn
-        )
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(rig.session.run)
-            yield rig
-            tasks.cancel_scope.cancel()
-        rig.session.kill()
-
-    return run
-
-
-async def begin(rig: Rig, prompt: str = "tidy up", agent: FakeAgent | None = None) -> FakeAgent:
-    """Send a prompt, and let the agent run a command that the user approves."""
-    agent = agent or await rig.ready()
-    await rig.stored()
-    rig.do(intents.SendPrompt("a", prompt))
-    await rig.done()
-    agent.say("a", TurnBegan(), ToolRequested(SHELL, needs_approval=True))
-    rig.do(rig.decision("t"))
-    with anyio.fail_after(PATIENCE):
-        await agent.approved.wait()
-    agent.say("a", ToolRunning(SHELL))
-    return agent
-
-
-def work(folder: Path) -> None:
-    """Do what a command may do."""
-    (folder / "a").write_text("1\ntwo\n3\n")
-    (folder / "b").unlink()
-    (folder / "deep").mkdir()
-    (folder / "deep" / "new").write_text("new\n")
-
-
-async def saved(rig: Rig) -> None:
-    """Wait until what is known is saved."""
-    recorder = rig.session._recorder
-    with anyio.fail_after(PATIENCE):
-        assert await recorder.settled("a")
-        while recorder._unsaved:
-            await rig.stored()
-    await rig.stored()
-
-
-def state(folder: Path) -> dict[str, tuple[bytes, int]]:
-    files = (it for it in folder.rglob("*") if it.is_file() and ".git" not in it.parts)
-    return {str(it): (it.read_bytes(), it.stat().st_mode) for it in files}
-
-
-async def undo(rig: Rig, turn: int | None = None) -> Value:
-    """Undo all that is planned; return the words of each file."""
-    planned = await rig.ask(PlanUndo("a", -100, turn=turn))
-    rows = planned["rows"]
-    files = [(it["path"], it["seen"]) for it in rows]
-    done = await rig.ask(UndoTurn("a", -200, planned["turns"], files))
-    assert done["failed"] == []
-    rig.view.ops.clear()
-    return {Path(it["path"]).name: words(it["taken"]) for it in rows}
+    return life_in(folder, tmp_path / "saved")
 
 
 async def test_a_turn_of_an_earlier_neovim_is_undone_and_redone(life: Life, folder: Path) -> None:
@@ -259,3 +193,46 @@ async def test_what_is_restored_while_a_command_runs_is_not_its_work(
         agent.say("a", ToolFinished(SHELL), TurnEnded())
         listed = await rig.ask(ListChanges("a", -1))
         assert [Path(it["path"]).name for it in listed] == ["new"]
+
+
+async def test_going_back_is_taken_back_in_a_later_neovim(life: Life, folder: Path) -> None:
+    before = state(folder)
+    async with life() as rig:
+        agent = await begin(rig)
+        work(folder)
+        agent.say("a", ToolFinished(SHELL), TurnEnded())
+        await saved(rig)
+        after = state(folder)
+        prompt = next(it.block for it in rig.view.of(OpenBlock) if it.kind == "user")
+        planned = await rig.ask(PlanUndo("a", -1, since=prompt))
+        files = [(it["path"], it["seen"]) for it in planned["rows"]]
+        await rig.ask(UndoTurn("a", -2, planned["turns"], files, since=prompt))
+        assert state(folder) == before
+    async with life() as rig:
+        await rig.ready()
+        await rig.session._checkpoints.load()
+        known = rig.session._checkpoints.known or ()
+        kept = [it for it in known if it.about.get("prompt") == "before going back to tidy up"]
+        assert len((await rig.ask(RestoreCheckpoint(kept[0].id, -3)))["files"]) == 3
+        assert state(folder) == after
+
+
+async def test_the_question_says_what_is_not_known_if_a_command_has_run(
+    life: Life, folder: Path
+) -> None:
+    write = eca_call("w", "write_file", arguments={"path": str(folder / "a")})
+    async with life() as rig:
+        agent = await rig.ready()
+        for number, calls in enumerate([(write,), (write, SHELL)], 1):
+            rig.do(intents.SendPrompt("a", f"prompt {number}"))
+            await rig.done()
+            agent.say("a", TurnBegan())
+            for call in calls:
+                agent.say("a", ToolRequested(call))
+                await rig.done()
+                (folder / "a").write_text(f"{number}\n")
+                agent.say("a", ToolFinished(call))
+            agent.say("a", TurnEnded())
+            await saved(rig)
+        told = [(await rig.ask(PlanUndo("a", -it, turn=it)))["notes"] for it in (1, 2)]
+        assert told == [(), UNCOVERED]

@@ -104,11 +104,14 @@ def test_all_turns_are_one_question_and_what_was_saved_since_stays(
     assert "changed since, kept as it is" in screen
     assert "deleted, made by a command" in screen
     assert "u undo, messages too" in screen
+    assert "Commands may have changed more, and that stays" in screen
     nvim.keys("u")
     nvim.wait_for(lambda: include(server) == [["messages"]], "the messages to be taken back")
     nvim.wait_for(lambda: draft(nvim) == "tidy up", "the prompt in the input")
     assert code.read_text() == "mine\n1\ntidied\nthree\n"
     assert not (workspace / "made.txt").exists()
+    nvim.command("Eca checkpoints")
+    nvim.wait_screen("before going back to tidy up")
 
 
 def test_files_alone_go_back_and_the_messages_stay(

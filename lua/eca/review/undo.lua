@@ -28,22 +28,26 @@ local function name_of(row)
 end
 
 --- The rows of the float.
----@param rows eca.UndoRow[]
+---@param plan eca.UndoPlan
 ---@return eca.Segment[][]
-local function rows_of(rows)
+local function rows_of(plan)
   local width, signs = 0, false
-  for _, row in ipairs(rows) do
+  for _, row in ipairs(plan.rows) do
     width = math.min(MOST_NAME, math.max(width, vim.api.nvim_strwidth(name_of(row))))
     signs = signs or row.kept ~= nil -- a sign stands before rows that stay as they are
   end
-  return vim.tbl_map(function(row)
+  local drawn = vim.tbl_map(function(row)
     local pad = row.path and display_width.pad_path or display_width.pad
     local segments = {
       { signs and (row.take and '  ' or '! ') or '', 'EcaToolWaiting' },
       { pad(name_of(row), width), 'EcaToolTarget' },
     }
     return vim.list_extend(segments, row.take and row.taken or row.kept)
-  end, rows)
+  end, plan.rows)
+  for _, note in ipairs(plan.notes or {}) do
+    drawn[#drawn + 1] = { { note, 'EcaMuted' } }
+  end
+  return drawn
 end
 
 --- A file, or a turn of which no file was kept.
@@ -61,6 +65,7 @@ end
 ---@field title string
 ---@field verb string what `u` does
 ---@field rows eca.UndoRow[]
+---@field notes? string[] what is not in the rows
 ---@field why string the message if there is no row
 
 ---@class eca.Rollback
@@ -138,14 +143,20 @@ function M.go_back(wanted, steps)
   end
 end
 
---- Have the server do its part: remove messages, and undo turns whose files were not kept here.
+--- Does the user want the server to undo turns whose files were not kept here?
+---@param undo eca.Undo
+---@return boolean
+local function wants_server(undo)
+  return vim.iter(undo.plan.rows):any(function(row)
+    return row.take and not row.path
+  end)
+end
+
+--- Have the server do its part: remove messages, and undo turns.
 ---@param undo eca.Undo
 ---@return boolean is_asked
 local function ask_server(undo)
-  local tools = vim.iter(undo.plan.rows):any(function(row)
-    return row.take and not row.path
-  end)
-  local rollback = undo.rollback
+  local rollback, tools = undo.rollback, wants_server(undo)
   local wants = rollback and (rollback.messages or tools)
   if rollback and wants then
     local wanted = { chat = undo.chat, block = rollback.block }
@@ -166,13 +177,14 @@ local function confirm(undo)
   if steps and not steps.begins() then -- the edit was cancelled meanwhile
     return notify.info('nothing was undone')
   end
-  if #chosen == 0 then
+  if #chosen == 0 and not wants_server(undo) then
     if not ask_server(undo) then
       notify.info('nothing was undone')
     end
     return
   end
   local wanted = { chat = undo.chat, turns = undo.plan.turns, files = chosen }
+  wanted.since = undo.rollback and undo.rollback.block
   host.ask('undo_turn', wanted, function(result)
     if result then
       tell(undo, result)
@@ -184,7 +196,7 @@ local function confirm(undo)
 end
 
 ---@param undo eca.Undo
----@return eca.UndoRow
+---@return eca.UndoRow?
 local function row_here(undo)
   return undo.plan.rows[vim.api.nvim_win_get_cursor(0)[1]]
 end
@@ -195,11 +207,11 @@ end
 local function choose(undo, take)
   local here = row_here(undo)
   for _, row in ipairs(undo.plan.rows) do
-    if is_open(row) and (row == here or not (row.path or here.path)) then
+    if is_open(row) and here and (row == here or not (row.path or here.path)) then
       row.take = take
     end
   end
-  undo.panel.write(rows_of(undo.plan.rows))
+  undo.panel.write(rows_of(undo.plan))
 end
 
 ---@param undo eca.Undo
@@ -216,11 +228,11 @@ local function actions(undo)
       choose(undo, true)
     end,
     d = function()
-      local path = row_here(undo).path
-      if path then
+      local row = row_here(undo)
+      if row and row.path then
         undo.panel.close()
         local turns = undo.plan.turns
-        diff.ask('checkpoint', { chat = undo.chat, turns = turns, path = path })
+        diff.ask('checkpoint', { chat = undo.chat, turns = turns, path = row.path })
       end
     end,
   }
@@ -242,7 +254,7 @@ local function show(undo, asked)
   end
   undo.panel = panel.show({
     title = plan.title,
-    rows = rows_of(plan.rows),
+    rows = rows_of(plan),
     keys = vim.list_extend(keys, { { 'd', 'diff' }, { 'q', 'cancel' } }),
     actions = actions(undo),
   })

@@ -1,12 +1,12 @@
 """Chat: the state of a conversation, finding turns and calls, and which chat shows an event."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from msgspec import Struct, field
 
 from eca_nvim.chat.model.blocks import Block, Lane, OlderBlock, TextBlock, ToolBlock
-from eca_nvim.chat.model.calls import may_change
+from eca_nvim.chat.model.calls import changed_paths, may_change
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.used_files import UsedFiles
 from eca_nvim.chat.text.safe_text import one_line, truncate
@@ -242,12 +242,14 @@ _NEVER_RAN = frozenset(
 class PastTurn(Struct):
     """A turn: its number (0 if it was replayed) and its prompt on one line.
 
-    may_have_changed: a call of the turn or of its subagents may have changed files.
+    may_have_changed: a call of the turn or of its subagents may have changed files. ran_command: it
+    may have changed any file, as a shell command does.
     """
 
     number: int
     prompt: str
     may_have_changed: bool = False
+    ran_command: bool = False
 
 
 def turns_since(chat: Chat, prompt: TextBlock) -> Sequence[PastTurn]:
@@ -257,9 +259,20 @@ def turns_since(chat: Chat, prompt: TextBlock) -> Sequence[PastTurn]:
         if isinstance(block, TextBlock) and block.kind is ops.BlockKind.USER:
             if not turns or not block.turn or block.turn != turns[-1].number:
                 turns.append(PastTurn(block.turn, truncate(one_line(block.text), PROMPT_CELLS)))
-        elif any(it.state not in _NEVER_RAN and may_change(it.call) for it in _calls(chat, block)):
-            turns[-1].may_have_changed = True
+            continue
+        for it in _calls(chat, block):
+            if it.state not in _NEVER_RAN and may_change(it.call):
+                turns[-1].may_have_changed = True
+                turns[-1].ran_command |= not changed_paths(it.call)
     return turns
+
+
+def ran_command(chat: Chat, numbers: Collection[int]) -> bool:
+    """Return whether a command of some turns of this Neovim may have changed files."""
+    users = (it for it in chat.root.blocks if it.kind is ops.BlockKind.USER)
+    first = next((it for it in users if isinstance(it, TextBlock)), None)
+    turns = () if first is None else turns_since(chat, first)
+    return any(it.ran_command for it in turns if it.number in numbers)
 
 
 def _calls(chat: Chat, block: Block) -> Iterator[ToolBlock]:

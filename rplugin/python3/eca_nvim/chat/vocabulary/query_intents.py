@@ -222,9 +222,10 @@ class PlanUndo(bases.ChatIntent, frozen=True, tag="plan_undo"):
 
     The answer is a table: turns (numbers, newest first), again (the turn is undone already, so that
     undoing it applies it again), title, verb (the action of the key that undoes), rows, why (the
-    reason if there are no rows). A row is a file (path; seen: the digest of its present content) or
-    a turn without saved files (name). Its segments word both outcomes: kept and taken; an
-    impossible one is absent. The answer is None, after a message, if nothing can be undone.
+    reason if there are no rows), notes (lines on what the plan does not know). A row is a file
+    (path; seen: the digest of its present content) or a turn without saved files (name). Its
+    segments word both outcomes: kept and taken; an impossible one is absent. The answer is None,
+    after a message, if nothing can be undone.
     """
 
     request: int
@@ -238,13 +239,16 @@ class UndoTurn(bases.ChatIntent, frozen=True, tag="undo_turn"):
     """Restore files to their state before turns.
 
     turns: newest first. files: pairs of a path and its `seen` from the plan; a file changed since
-    then is left alone. The answer is a table: done (paths), failed (tables of path, fault and, if
-    the file is damaged, copy: the path of a copy of the original).
+    then is left alone. since: the user message's block to which the chat goes back; a checkpoint
+    named after it is made first, for all that is restored now. The answer is a table: done (paths),
+    failed (tables of path, fault and, if the file is damaged, copy: the path of a copy of the
+    original).
     """
 
     request: int
     turns: Sequence[int]
     files: Sequence[tuple[str, str]]
+    since: int | None = None
 
 
 class ShowCheckpoint(bases.ChatIntent, frozen=True, tag="checkpoint"):

@@ -272,6 +272,13 @@ class Checkpoints:
 
         return await self._do(work)
 
+    async def keep_before(self, chat: str, prompt: str) -> None:
+        """Make a checkpoint before files go back to a prompt; a fault is said and stops nothing."""
+        about = {"kind": "restore", "chat": chat, "prompt": _before(prompt)}
+        request, done = self.want(about), anyio.Event()
+        request.when_done(done.set)
+        await done.wait()
+
     async def restore(self, checkpoint: Checkpoint, plan: Mapping[str, Change]) -> Restored:
         """Restore the files of a plan that are still as it says. Raises GitFailed."""
         return await self._do(partial(self._restore, checkpoint, plan))
@@ -336,11 +343,15 @@ def is_reviewed(checkpoint: Checkpoint) -> bool:
 _BEFORE, _AFTER = "before going back to ", "after going back to "
 
 
+def _before(prompt: str) -> str:
+    return _BEFORE + prompt[:60]
+
+
 def _name_of_return(checkpoint: Checkpoint) -> str:
     """Return what the files are called that a checkpoint is about to replace."""
-    name = str(checkpoint.about.get("prompt", ""))[:60] or checkpoint.id
+    name = str(checkpoint.about.get("prompt", "")) or checkpoint.id
     if checkpoint.about.get("kind") != "restore":
-        return _BEFORE + name
+        return _before(name)
     if name.startswith(_BEFORE):
         return _AFTER + name.removeprefix(_BEFORE)
     return _BEFORE + name.removeprefix(_AFTER)

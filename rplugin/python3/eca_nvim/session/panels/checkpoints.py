@@ -22,6 +22,7 @@ from eca_nvim.session.view import Refused, View
 
 LONGEST_PROMPT: Final = 1000
 """Characters of a prompt that scripts get."""
+_UNCOVERED: Final = "ignored files, empty folders, owners, .git folders"
 _NAMED: Final = 5
 """Files that the question names."""
 
@@ -147,6 +148,9 @@ def _files(checkpoint: str, plan: Mapping[str, Change], roots: Sequence[str]) ->
         line = (column(f"  {_verb((now, then))}", 12, group), rest(name))
         row = f"{checkpoint}\n{name_digest(os.fsencode(path))}"
         yield Row(row, line, ("files",), {"name": cell(name, 40)})
+    if plan:
+        line = (column("  stays", 12, "EcaMuted"), rest(_UNCOVERED, "EcaMuted"))
+        yield Row(f"{checkpoint}\n", line, ("files",))
 
 
 def _verb(change: Change) -> str:

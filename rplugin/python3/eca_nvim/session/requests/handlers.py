@@ -136,7 +136,7 @@ def request_handlers(
         **ChatContent(chats, images, view).table,
         **SavedChats(chats, servers, view, checkpoints).table,
         **HunkRequests(chats.get, chats.show, now, ledger.snapshot).table,
-        **ReviewRequests(ledger, recorder, chats, files, view).table,
+        **ReviewRequests(ledger, recorder, checkpoints, chats, files, view).table,
         **Commits(servers, view, lambda: chats.folders).table,
         **Rewrites(servers, view, lambda: chats.folders, checkpoints).table,
         panels.RestoreCheckpoint: restore,

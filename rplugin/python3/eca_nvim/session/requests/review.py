@@ -5,8 +5,9 @@ from pathlib import PurePath
 from typing import Any
 
 import anyio.lowlevel
+from msgspec.structs import replace
 
-from eca_nvim.chat.model.chat import PastTurn, turns_since
+from eca_nvim.chat.model.chat import PastTurn, ran_command, turns_since
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.vocabulary import intents, ops, query_intents
 from eca_nvim.review.change_list import Present, Table, entries, list_used_files, snapshot_text
@@ -25,6 +26,7 @@ from eca_nvim.review.undo import (
     undo,
 )
 from eca_nvim.session.chats import Chats
+from eca_nvim.session.files.checkpoints import Checkpoints
 from eca_nvim.session.files.diff_tab import EditorFiles, diff
 from eca_nvim.session.files.turn_recorder import TurnRecorder
 from eca_nvim.session.requests import history_edits
@@ -33,6 +35,11 @@ from eca_nvim.session.view import Refused, View
 MOST_ENTRIES = 1000
 """Changes listed at once, at most."""
 MOST_NAMES = 5
+UNCOVERED = (
+    "Commands may have changed more, and that stays: ignored files, empty",
+    "folders, owners, .git folders, and files outside of the workspace.",
+)
+"""What trees do not have, in lines of a float."""
 UNSETTLED = "the changes of the last commands are not found yet: try again in a moment"
 
 
@@ -40,10 +47,17 @@ class ReviewRequests:
     """Handles the user's requests about changed files."""
 
     def __init__(
-        self, ledger: Ledger, recorder: TurnRecorder, chats: Chats, files: EditorFiles, view: View
+        self,
+        ledger: Ledger,
+        recorder: TurnRecorder,
+        checkpoints: Callable[[], Checkpoints],
+        chats: Chats,
+        files: EditorFiles,
+        view: View,
     ) -> None:
         self._ledger = ledger
         self._recorder = recorder
+        self._checkpoints = checkpoints
         self._chats = chats
         self._files = files
         self._view = view
@@ -111,7 +125,9 @@ class ReviewRequests:
             if intent.turn in (None, turn.number):
                 found = plan_undo([turn], await self._present(turn.files), intent.paths)
                 if found.files and (intent.turn is not None or not found.again):
-                    return plan_table([turn.number], turn.prompt, found)
+                    chat = self._chats.table.get(intent.chat)
+                    ran = chat is not None and ran_command(chat, [turn.number])
+                    return _with_notes(plan_table([turn.number], turn.prompt, found), found, ran)
         later = [turn for turn in turns if intent.turn is not None and turn.number > intent.turn]
         named = [turn for turn in turns if turn.number == intent.turn]
         return no_plan(moved_on(named[0], later) if named else None)
@@ -135,9 +151,13 @@ class ReviewRequests:
         numbers = [turn.number for turn in turns]
         by_agent = history_edits.can_roll_back(chat, prompt)
         more = {"messages": intent.messages, "by_agent": by_agent}
-        return plan_table(numbers, past[0].prompt, left, unkept, **more)
+        table = plan_table(numbers, past[0].prompt, left, unkept, **more)
+        return _with_notes(table, left, any(it.ran_command for it in past))
 
     async def _undo(self, intent: query_intents.UndoTurn) -> Table:
+        if intent.since is not None:
+            prompt = history_edits.prompt_at(self._chats.get(intent.chat), intent.since)
+            await self._checkpoints().keep_before(intent.chat, prompt.text)
         paths = [path for path, _ in intent.files]
         present = await self._present(paths)
         changed = {path for path, seen in intent.files if present[path].fingerprint != seen}
@@ -204,8 +224,14 @@ def _numbered(past: Sequence[PastTurn], kept: Sequence[TurnChanges]) -> Sequence
         if named:
             left = left[: left.index(named[-1])]
         number = turn.number or (named[-1].number if named else 0)
-        numbered.append(PastTurn(number, turn.prompt, turn.may_have_changed))
+        numbered.append(replace(turn, number=number))
     return numbered[::-1]
+
+
+def _with_notes(table: Table, plan: UndoPlan, ran: bool) -> Table:
+    """Add to a plan what it does not know, if commands may have changed it; ran: some have run."""
+    is_told = not plan.again and (ran or any(it["command"] for it in plan.files))
+    return {**table, "notes": UNCOVERED if is_told else ()}
 
 
 def _odd(turn: TurnChanges) -> str:
