@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 PYTEST := .venv/bin/pytest -n 6 --dist worksteal
 STYLUA := .cache/stylua/stylua
 LUACHECK := .cache/luacheck/luacheck
-LUA := $(wildcard plugin lua scripts/chat.lua tests bench)
+LUA := $(wildcard build.lua plugin lua scripts/chat.lua tests bench)
 
 # The prompt reaches the chat as typed: make does not expand it, and no shell sees it.
 unexport PROMPT

@@ -15,10 +15,7 @@ if folder then
   vim.fn.chdir(folder)
 end
 
-local server = vim.env.ECA_SERVER
-if server then
-  vim.g.eca = { server = server }
-end
+vim.g.eca = { server = vim.env.ECA_SERVER or 'eca' }
 
 local prompt = vim.env.ECA_PROMPT
 vim.env.ECA_PROMPT = nil

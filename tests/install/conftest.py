@@ -19,7 +19,17 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.launch import FOLDERS, REPOSITORY, Launch, neovim_binary
 
-PARTS = ("doc", "lua", "plugin", "rplugin", "scripts", "pyproject.toml", "README.md", "LICENSE")
+PARTS = (
+    "doc",
+    "lua",
+    "plugin",
+    "rplugin",
+    "scripts",
+    "build.lua",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+)
 
 # In any other use it is a Python without the packages that the plugin needs.
 PYTHON3 = """#!/bin/sh

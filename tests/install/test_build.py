@@ -19,8 +19,7 @@ PATIENCE = 300
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an installed plugin: a copy, and the build step of the README run in it."""
     folder = copy_plugin(tmp_path_factory.mktemp("plug in"))
-    spec = snippets("## Install", "lua")[0]
-    build = spec.partition("build = '")[2].partition("'")[0]
+    build = snippets("### Without a plugin manager", "sh")[-1]
     subprocess.run(build, shell=True, cwd=folder, env=_environment(), timeout=PATIENCE, check=True)
     return folder
 

@@ -78,11 +78,34 @@ def test_after_the_build_step_what_waited_is_sent(user: User) -> None:
     nvim.wait_screen("run :Eca install")
     nvim.take_errors()
     nvim.wait_screen("⧗ stream 20")
-    nvim.keys(":Eca install<CR>")
+    nvim.wait_screen("<CR> in the input runs it")
+    nvim.keys("<CR>")
     nvim.wait_screen(lambda screen: "line 12" in screen and "demo agent" in screen)
-    assert "run :Eca install" not in nvim.screen
+    assert "in the input runs it" not in nvim.screen
     nvim.wait_until("require('eca').status().state == 'idle'")
     assert "⧗ stream" not in nvim.screen
     nvim.take_errors()
+    nvim.keys(":EcaChat show markdown<CR>")
+    nvim.wait_screen("That is all.")
+
+
+AGENT = """#!/bin/sh
+exec "{python}" -I -c "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); \
+runpy.run_module('eca_nvim.demo', run_name='__main__')" "{package}" "$@"
+"""
+
+
+def test_the_only_agent_on_the_path_answers_without_any_option(user: User) -> None:
+    plugin = copy_plugin(user.folder("data") / "site" / "pack" / "eca" / "start" / "eca")
+    (plugin / ".venv").symlink_to(user.environment)
+    agent = user.programs / "gemini"
+    python, package = user.environment / "bin" / "python", plugin / "rplugin" / "python3"
+    agent.write_text(AGENT.format(python=python, package=package))
+    agent.chmod(0o755)
+    nvim = user.start()
+    nvim.keys(":EcaChat stream 20<CR>")
+    nvim.wait_screen("line 12")
+    nvim.wait_until("require('eca').status().state == 'idle'")
+    assert nvim.lua("return require('eca').status().server_name") == "gemini"
     nvim.keys(":EcaChat show markdown<CR>")
     nvim.wait_screen("That is all.")

@@ -7,14 +7,13 @@ import pytest
 from tests.doc.documents import snippets
 from tests.install.conftest import User, assert_chat_works, copy_plugin
 
-# What lazy.nvim does with a specification: it clones, builds in a shell, and to load the plugin
-# adds it to the runtime path and sources the files in `plugin/`.
+# What lazy.nvim does with a specification: it clones, runs `build.lua` in a coroutine, and to load
+# the plugin adds it to the runtime path and sources the files in `plugin/`.
 LAZY = """
 local spec, folder = %s, %s
 assert(spec.url == 'REPOSITORY' and spec.name == 'eca' and spec.lazy == false)
-assert(not spec.build:find('^:') and not spec.build:find('%%.lua$'))
-local shell = { vim.env.SHELL, '-c', spec.build }
-assert(vim.system(shell, { cwd = folder }):wait().code == 0)
+assert(not spec.build)
+coroutine.wrap(loadfile(folder .. '/build.lua'))()
 for _, key in ipairs(spec.keys) do
   vim.keymap.set(key.mode or 'n', key[1], key[2], { desc = key.desc })
 end

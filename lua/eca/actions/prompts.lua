@@ -41,7 +41,11 @@ function M.submit(queue)
   end
   local draft = chat and field.draft(chat.input) or ''
   local function send()
-    if not chat or not input.submit(chat, draft, queue) then
+    local builds = host.can_build() -- the note in the chat says that this key does so
+    if builds then
+      require('eca.commands.plugin').install()
+    end
+    if not (chat and input.submit(chat, draft, queue)) and not builds then
       notify.info('nothing to send: the input is empty')
     end
   end

@@ -92,7 +92,9 @@ local function ended(result)
     notify.info(READY[host.revive()])
   else
     local lines = vim.split(scan.trim(output), '\n', { plain = true })
-    notify.error(('cannot install: %s (see :Eca log)'):format(scan.trim(lines[#lines])))
+    local fault = scan.trim(lines[#lines])
+    notify.error(('cannot install: %s (see :Eca log)'):format(fault))
+    host.explain(('%s, :Eca log says more: %s'):format(python.INSTALL, fault))
   end
 end
 
@@ -107,6 +109,7 @@ function M.install()
   end
   running = true
   notify.info('building the environment in ' .. python.ROOT)
+  host.explain('its environment is being built, which takes a minute')
   vim.system(BUILD, { cwd = python.ROOT, text = true }, vim.schedule_wrap(ended))
 end
 

@@ -96,6 +96,7 @@ end
 ---@return eca.Intent
 local function attach()
   local settings = without_functions(require('eca.config').get())
+  settings.default_server = servers.default()
   settings.log_path = log.path()
   settings.templates = require('eca.state.templates').folders()
   settings.install.folder = servers.folder()
@@ -269,6 +270,21 @@ end
 ---@return boolean
 function M.has_failed()
   return DOWN[state] or false
+end
+
+--- Is the plugin's environment missing, so that the send key builds it?
+---@return boolean
+function M.can_build()
+  return state == 'failed' and vim.startswith(last_fault, python.INSTALL)
+end
+
+--- Say again why a host that could not start is not running, in other words.
+---@param line string
+function M.explain(line)
+  if state == 'failed' then
+    last_fault = line
+    listener.note(line)
+  end
 end
 
 --- Start the host if it has failed: the reason may be gone.

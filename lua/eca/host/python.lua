@@ -7,7 +7,8 @@
 ---   closes. Its guardian (`guardian.py`), which it starts first, ends what the host cannot end.
 local M = {}
 
-local INSTALL = 'run :Eca install'
+--- The remedy if packages are missing.
+M.INSTALL = 'run :Eca install'
 
 local this = debug.getinfo(1, 'S').source:sub(2)
 --- The plugin's folder, with links resolved.
@@ -28,12 +29,12 @@ local function choose()
   if option then
     return vim.fs.normalize(option), "fix 'python', :Eca restart"
   elseif vim.fn.executable(M.own()) == 1 then
-    return M.own(), INSTALL
+    return M.own(), M.INSTALL
   elseif vim.g.python3_host_prog then
-    return vim.fs.normalize(vim.g.python3_host_prog), INSTALL
+    return vim.fs.normalize(vim.g.python3_host_prog), M.INSTALL
   end
   local there = vim.fn.executable('python3') == 1
-  return 'python3', there and INSTALL or 'install Python 3.11+, then :Eca install'
+  return 'python3', there and M.INSTALL or 'install Python 3.11+, then :Eca install'
 end
 
 --- Find the Python to run.

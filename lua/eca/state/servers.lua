@@ -28,34 +28,6 @@ function M.known()
   return known
 end
 
-local chosen ---@type string?
-
---- The server that the options name.
----@return string name
-function M.default()
-  local server = config.get().server
-  return type(server) == 'string' and server or ECA
-end
-
---- The server of chats to come.
----@return string name
-function M.next()
-  return chosen or M.default()
-end
-
---- Choose the server of chats to come.
----@param name string
-function M.choose(name)
-  chosen = name
-end
-
---- The name to send to the host for a server: nil if that is the one that it takes by default.
----@param name string
----@return string?
-function M.unless_default(name)
-  return name ~= M.default() and name or nil
-end
-
 --- What the options say of each server, by name; a table in the option `server` is that of `eca`,
 --- with the defaults, so `servers.eca` counts before it.
 ---@return table<string, eca.options.Server>
@@ -102,6 +74,50 @@ function M.how_to_install(name)
     or vim.fn.executable(server.command[1]) == 1
     or is_installed(name)
   return not is_there and server.install or nil
+end
+
+local found = setmetatable({}, { __mode = 'k' }) ---@type table<eca.options.Server, string>
+
+--- The only agent that is there if `eca` is not: a new user gets an answer without any option.
+---@param option eca.options.Server the option `server`; a new table is looked at again
+---@return string name `eca`, too, if there are several
+local function instead_of_eca(option)
+  if not found[option] then
+    local there = {} ---@type string[]
+    for name in pairs(M.how_to_install(ECA) and M.known() or {}) do
+      there[#there + 1] = not M.how_to_install(name) and name or nil
+    end
+    found[option] = #there == 1 and there[1] or ECA
+  end
+  return found[option]
+end
+
+local chosen ---@type string?
+
+--- The server that the options name; without one `eca`, or what is there instead of it.
+---@return string name
+function M.default()
+  local server = config.get().server
+  return type(server) == 'string' and server or instead_of_eca(server)
+end
+
+--- The server of chats to come.
+---@return string name
+function M.next()
+  return chosen or M.default()
+end
+
+--- Choose the server of chats to come.
+---@param name string
+function M.choose(name)
+  chosen = name
+end
+
+--- The name to send to the host for a server: nil if that is the one that it takes by default.
+---@param name string
+---@return string?
+function M.unless_default(name)
+  return name ~= M.default() and name or nil
 end
 
 --- The server that will answer in chats to come: the demo agent stands in for a missing `eca`.

@@ -8,6 +8,7 @@ local M = {}
 
 --- The id of the block for messages about the host; the host's own blocks are numbered from 1.
 local NOTE = 0
+local BUILD = "%s in the input runs it: pip gets what is missing, into the plugin's folder"
 
 ---@param ops eca.Op[]
 local function draw(ops)
@@ -47,14 +48,21 @@ function M.note(fault)
     local function op(name, fields)
       return vim.tbl_extend('error', { op = name }, about, fields or {})
     end
+    if require('eca.transcript').range(buffers.get(id).buf, NOTE) then
+      draw({ op('remove') })
+    end
     if fault then
+      local lines = { line } ---@type string[]
+      if require('eca.host').can_build() then
+        local input = buffers.get(id).input
+        local send = require('eca.ui.keys').of(input, 'n', 'Submit', '<CR>') or ':Eca install'
+        lines[2] = BUILD:format(send)
+      end
       draw({
         op('open', { kind = 'note' }),
-        op('body', { lines = { line }, marks = { { 0, 0, -1, 'EcaError' } } }),
+        op('body', { lines = lines, marks = { { 0, 0, -1, 'EcaError' } } }),
         op('close'),
       })
-    elseif require('eca.transcript').range(buffers.get(id).buf, NOTE) then
-      draw({ op('remove') })
     end
   end
 end

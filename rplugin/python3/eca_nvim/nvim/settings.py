@@ -61,12 +61,13 @@ def read_settings(options: Mapping[str, Any]) -> Settings:
 
     An empty Lua table may arrive as a list.
     """
-    server, lines = options.get("server"), _table(options.get("diff")).get("lines")
+    named, lines = options.get("server"), _table(options.get("diff")).get("lines")
+    default = options.get("default_server") or (named if isinstance(named, str) else ECA)
     templates = _table(options.get("templates"))
     project, servers = templates.get("project"), _servers(options)
     return Settings(
         servers=servers,
-        default_server=server if isinstance(server, str) else ECA,
+        default_server=default,
         diagnostics_base=_table(options.get("diagnostics")).get("base", 1),
         repo_map=_table(options.get("contexts")).get("repo_map", True),
         follow=options.get("follow", False),
