@@ -13,7 +13,7 @@ import pytest
 from tests.support.launch import REPOSITORY
 from tests.support.processes import wait_gone
 
-from eca_nvim.nvim.probes.probe import MOST_CELLS, acp_rows
+from eca_nvim.nvim.probes.probe import MOST_CELLS, acp_rows, newer_rows
 from eca_nvim.protocol.acp import decode_result
 from eca_nvim.protocol.acp.lifecycle import InitializeParams
 
@@ -100,3 +100,28 @@ def test_what_an_agent_says_is_one_line_each() -> None:
     assert can.text.startswith("can: loadSession, prompt.audio, session.list, many.0, many.1")
     assert max(len(row.text) for row in (title, login, can)) < MOST_CELLS + 50
     assert not any("\n" in row.text or "\x1b" in row.text for row in (title, login, can))
+
+
+@pytest.mark.parametrize(
+    ("listed", "told", "newer"),
+    [
+        ("0.24.5", "0.24.4", True),
+        ("0.24.10", "v0.24.9", True),
+        ("1.0.0", "0.24.4-beta", True),
+        ("0.24.4", "0.24.4", False),
+        ("0.24.4", "0.25", False),
+        ("latest", "0.24.4", False),
+        ("0.24.4", None, False),
+        ("0.24.4", "unknown", False),
+    ],
+)
+def test_a_newer_version_is_told_if_the_registry_knows_one(
+    tmp_path: Path, listed: str, told: str | None, newer: bool
+) -> None:
+    package = {"package": f"@qwen-code/qwen-code@{listed}"}
+    agent = {"id": "qwen-code", "version": listed, "distribution": {"npx": package}}
+    (tmp_path / "registry.json").write_text(json.dumps({"agents": [agent]}))
+    found = [*newer_rows("qwen", told, str(tmp_path))]
+    way = "install it by npm install -g @qwen-code/qwen-code"
+    assert [row.text for row in found] == ([f"version {listed} is known: {way}"] if newer else [])
+    assert [*newer_rows("qwen", told, None)] == []

@@ -78,6 +78,24 @@ def test_health_names_what_else_draws_at_the_cursor(start_nvim: StartNeovim) -> 
     assert told in section(nvim, "Inline completion")
 
 
+def test_health_names_what_is_missing_here_and_what_draws_over_the_chat(
+    start_nvim: StartNeovim,
+) -> None:
+    nvim = start_nvim(columns=120, lines=70)
+    nvim.keys(":EcaChat<CR>")
+    nvim.wait_screen("to see what I can do")
+    nvim.command("checkhealth eca")
+    assert ("before 0.11" in section(nvim, "Neovim")) == (nvim.eval("has('nvim-0.11')") == 0)
+    assert "no other plugin draws over the chat" in section(nvim, "Drawing")
+    nvim.lua("""
+    local buf = vim.fn.bufnr('eca://chat/1')
+    local namespace = vim.api.nvim_create_namespace('render-markdown.nvim')
+    vim.api.nvim_buf_set_extmark(buf, namespace, 0, 0, { virt_text = { { '#' } } })
+    """)
+    nvim.command("checkhealth eca")
+    assert "drawn over the chat, too: render-markdown.nvim" in section(nvim, "Drawing")
+
+
 def test_health_shakes_hands_with_each_server_and_leaves_none(start_nvim: StartNeovim) -> None:
     bad = "echo 'cannot read its settings' >&2; exit 3"
     servers = {

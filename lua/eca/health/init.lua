@@ -5,6 +5,7 @@
 --- - Neovim waits for the servers' rows, at most PATIENCE in all, and never for the servers to end:
 ---   they end in the background, also if Neovim does.
 --- - The settings go over standard input, which no other user can read: they may have keys.
+local buffers = require('eca.chat.buffers')
 local config = require('eca.config')
 local log = require('eca.host.log')
 local python = require('eca.host.python')
@@ -48,6 +49,53 @@ local function check_options(complaints)
   end
   if #complaints == 0 then
     health.ok('vim.g.eca is valid')
+  end
+end
+
+--- What an older Neovim does in another way, or does not do.
+local OLDER = {
+  'before 0.11, the last command of a terminal is not known: its last lines are sent instead',
+  'before 0.11, what completes in the input by hand is <C-x><C-o>',
+}
+
+local function check_neovim()
+  health.start('Neovim')
+  health.ok('Neovim ' .. tostring(vim.version())) -- plugin/eca.lua refuses an older one
+  if vim.fn.has('nvim-0.11') == 0 then
+    vim.tbl_map(health.info, OLDER)
+  end
+end
+
+--- Does a plugin draw into a buffer? Neovim itself and language clients do not count.
+---@param buf integer
+---@param namespace integer
+---@return boolean
+local function draws(buf, namespace)
+  local all = { details = true, limit = 50 }
+  local marks = vim.api.nvim_buf_get_extmarks(buf, namespace, 0, -1, all)
+  return vim.iter(marks):any(function(mark)
+    local details = mark[4]
+    return details.conceal ~= nil or details.virt_text ~= nil or details.virt_lines ~= nil
+  end)
+end
+
+--- Plugins that draw Markdown would draw over what the chat draws.
+local function check_decorations()
+  health.start('Drawing')
+  local found = {} ---@type table<string, true>
+  for _, id in ipairs(buffers.ids()) do
+    for name, namespace in pairs(vim.api.nvim_get_namespaces()) do
+      local is_others = not (name:find('^eca') or name:find('^n?vim[%._]'))
+      found[name] = is_others and draws(buffers.get(id).buf, namespace) or found[name] or nil
+    end
+  end
+  local names = vim.tbl_keys(found)
+  table.sort(names)
+  if #names > 0 then
+    local who = scan.trim(table.concat(names, ', '))
+    health.warn('drawn over the chat, too: ' .. who, 'leave the filetype eca-chat out there')
+  else
+    health.ok('no other plugin draws over the chat')
   end
 end
 
@@ -291,12 +339,12 @@ end
 function M.check()
   local started, complaints = start_all(), {} ---@type eca.ServersHealth, string[]
   config.check(config.from_global(), complaints)
-  health.start('Neovim')
-  health.ok('Neovim ' .. tostring(vim.version())) -- plugin/eca.lua refuses an older one
+  check_neovim()
   check_python()
   report_servers(started, complaints)
   check_options(complaints)
   check_winbars()
+  check_decorations()
   check_completion()
   check_inline()
   check_code_actions()

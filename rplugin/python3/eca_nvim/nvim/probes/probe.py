@@ -35,6 +35,8 @@ from eca_nvim.server.find import (
     ServerOptions,
     find_server,
 )
+from eca_nvim.server.installed import versions
+from eca_nvim.server.offers import listed_as, registry
 from eca_nvim.session.files.late_contexts import run_bounded
 from eca_nvim.threads import run_in_thread
 from eca_nvim.transport import (
@@ -84,6 +86,25 @@ def acp_rows(result: lifecycle.InitializeResult, answer: object, seconds: float)
     capabilities = answer.get("agentCapabilities") if isinstance(answer, Mapping) else None
     names = ", ".join(_leaves(capabilities))
     yield Row("info", f"can: {safe(names) or 'nothing beyond prompts'}")
+
+
+def newer_rows(name: str, version: str | None, folder: str | None) -> Iterator[Row]:
+    """Name a newer version of an agent if the registry, as it was listed last, knows one; blocks.
+
+    version: as the agent tells it. folder: of what is installed, and of the list.
+    """
+    listed = listed_as(name, registry(folder)) if folder else None
+    known = listed.version if listed else ""
+    if _numbers(known) > _numbers(version or "") > ():
+        is_ours = versions(folder, name).current is not None
+        way = f":Eca update {name}" if is_ours or name not in KNOWN else KNOWN[name].remedy
+        yield Row("info", f"version {safe(known)} is known: {way}")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version, for comparing; empty for what has none."""
+    parts = version.lstrip("v").partition("-")[0].split(".")
+    return tuple(map(int, parts)) if all(it.isdecimal() for it in parts) else ()
 
 
 def mcp_rows(usable: Sequence[str], left_out: Sequence[str]) -> Iterator[Row]:
@@ -233,13 +254,16 @@ class Probe:
         began = anyio.current_time()
         answer = await connection.request(params.method, encode(params))
         result = decode_result(lifecycle.InitializeParams, answer)
-        rows = acp_rows(result, answer, anyio.current_time() - began)
+        rows: Sequence[Row] = [*acp_rows(result, answer, anyio.current_time() - began)]
         told = self._servers.get(self._name, ServerOptions()).mcp
         path = found.environment.get("PATH")
         mcp = McpOptions(
             self._name, told, path, editor=lambda: (EDITOR,), is_elsewhere=self._paths is not None
         )
         usable, left_out = mcp.usable(result.agent_capabilities.mcp_capabilities)
+        version = result.agent_info.version if result.agent_info else None
+        newer = partial(newer_rows, self._name, version, self._finding.folder)
+        rows = [*rows, *await run_in_thread(lambda: [*newer()])]
         return [*rows, *mcp_rows([server["name"] for server in usable], left_out)]
 
     async def _shake_eca(self, connection: Connection) -> Sequence[Row]:
