@@ -11,7 +11,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary.contexts import DirectoryContext, FileContext, TextContext
 from eca_nvim.chat.vocabulary.ops import Notify
-from eca_nvim.chat.vocabulary.query_intents import CheckContext
+from eca_nvim.chat.vocabulary.query_intents import CheckContext, MeasureContexts
 from eca_nvim.session.requests.contexts import Contexts
 
 pytestmark = pytest.mark.anyio
@@ -128,3 +128,18 @@ async def test_a_prompt_takes_what_is_right_and_the_rest_is_told(desk: Desk) -> 
         "context not sent: notes is a folder: use the type 'directory'",
         'context not sent: no such type: "flie", see :help eca-context-tables',
     ]
+
+
+async def test_folders_are_measured(desk: Desk) -> None:
+    (desk.folder / "notes/a").write_text("12345")
+    (desk.folder / "notes/.hidden").write_text("12345")
+    (desk.folder / "large").mkdir()
+    (desk.folder / "large/a").write_bytes(b"x" * 1_000_001)
+    (desk.folder / "empty").mkdir()
+    items: list[object] = [
+        {"type": "directory", "path": str(desk.folder / name)}
+        for name in ("notes", "large", "empty", "gone")
+    ]
+    items += [{"type": "diff", "folder": str(desk.folder)}, {"type": "directory"}, None]
+    measured = await desk.contexts.measure(MeasureContexts(items, 1))
+    assert measured == [5, False, 0, 0, False, False, False]

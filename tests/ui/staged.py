@@ -17,6 +17,10 @@ function host.ask(name, payload, callback)
   payload.request = require('eca.host.held_intents').expect(vim.schedule_wrap(callback))
   host.send(name, payload)
 end
+function host.ask_if_running(...)
+  host.ask(...)
+  return true
+end
 function host.send_if_running(name, payload)
   host.send(name, payload)
   return true

@@ -1,12 +1,14 @@
 """What was said in another chat and what a terminal shows, as contexts, with their sizes."""
 
+import subprocess
+from pathlib import Path
+
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
-from tests.support.script import handshake, turn
+from tests.support.script import Steps, content, handshake, turn
 from tests.support.servers import ScriptedServer
 from tests.ui.completed import menu
-from tests.ui.staged import WITHOUT_HOST
 from tests.ui.talk import draft, prompts, say, start_chat, wait_idle
 
 SETTINGS = {"contexts": {"cursor": False}, "approval": {"guard": 0}}
@@ -74,27 +76,64 @@ def test_another_chat_and_a_terminal_are_sent(
     wait_prompts(nvim, server, 3)
 
 
-def test_what_takes_half_of_the_window_is_said_before_it_is_sent(start_nvim: StartNeovim) -> None:
-    nvim = start_nvim(settings=SETTINGS, columns=80, init=WITHOUT_HOST)
-    nvim.keys(":EcaChat<CR>")
-    nvim.lua("""
-        local chat = require('eca').current()
-        require('eca.state.mirror').set(chat, 'status', { state = 'idle', limit = 1000 })
-        local lines = vim.split(('0123456789'):rep(210, '\\n'), '\\n')
-        vim.api.nvim_buf_set_lines(vim.api.nvim_create_buf(true, true), 0, -1, false, lines)
-    """)
+def usage(limit: int) -> Steps:
+    limits = {"limit": {"context": limit, "output": limit}}
+    return content({"type": "usage", "sessionTokens": 10, **limits}, "system")
+
+
+LISTS = """
+vim.fn.setqflist({ { text = ('x'):rep(400) } })
+vim.diagnostic.set(vim.api.nvim_create_namespace('x'), vim.fn.bufnr('calc.py'), {
+  { lnum = 0, col = 0, message = ('y'):rep(800) },
+})
+local lines = vim.split(('0123456789'):rep(210, '\\n'), '\\n')
+vim.api.nvim_buf_set_lines(vim.api.nvim_create_buf(true, true), 0, -1, false, lines)
+"""
+
+
+@pytest.mark.either_nvim
+def test_sizes_are_shown_and_what_takes_half_of_the_window_is_said_before_it_is_sent(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, workspace: Path
+) -> None:
+    server = scripted_server(handshake(), [*turn(usage(1000)), *turn()])
+    (workspace / "lib").mkdir()
+    (workspace / "lib/a.py").write_text("x" * 4000)
+    subprocess.run(["git", "-C", workspace, "init", "-q"], check=True)
+    nvim = start_chat(start_nvim, server, "src/calc.py", settings=SETTINGS, columns=80)
+    say(nvim, "hello")
+    wait_idle(nvim)
+    nvim.lua(LISTS)
     buf = nvim.eval("bufnr('$')")
-    nvim.keys(f"i@buffer:{buf}<Esc>")
+    nvim.keys("<C-w>hggVj<Esc>")
+    nvim.lua("require('eca').open()")
+    nvim.keys("o@")
+    nvim.wait_screen("lib/        ~1k tokens · folder")
+    nvim.wait_screen("diff        ~")
+    nvim.keys("<C-e>selection @quickfix<CR>@diagnostics<CR>@diff @lib/<Esc>")
+    nvim.wait_screen("@selection @quickfix → ~108 tokens")
+    nvim.wait_screen("@diagnostics → ~206 tokens")
+    nvim.wait_screen("@diff @lib/ → ~1k tokens")
+    nvim.wait_screen("~1k of 1k tokens: over half")
+    (workspace / "lib/a.py").write_text("x" * 400)
+    nvim.command("doautocmd <nomodeline> FocusGained")
+    nvim.wait_screen("@diff @lib/ → ~114 tokens")
+    nvim.wait_screen(lambda screen: "over half" not in str(screen))
+
+    nvim.keys(f"ggdGi@buffer:{buf}")
     nvim.wait_screen("~578 of 1k tokens: over half")
-    nvim.keys("ccx<Esc>")
-    nvim.wait_screen(lambda screen: "over half" not in "".join(screen.lines()))
-    shot = nvim.launch.cwd / "shot.png"
-    shot.write_bytes(b"x" * 9000)
-    sizes = "return require('eca.context.sizes').words({ type = 'file', path = ... })"
-    assert nvim.lua(sizes, str(shot)) is None, "the model sees it as an image"
-    assert nvim.lua(sizes, str(nvim.launch.cwd / "src/calc.py")) == "~22 tokens"
-    nvim.command(f"Eca add buffer:{buf}")
-    nvim.wait_screen("~578 of 1k tokens: over half")
+    nvim.keys("<C-s>")
+    nvim.wait_screen("~578 of 1k tokens: press again to send")
+    assert draft(nvim) == f"@buffer:{buf}"
+    assert len(prompts(server)) == 1
+    nvim.keys("<C-s><Esc>")
+    wait_prompts(nvim, server, 2)
+    nvim.keys(f":EcaChat look at @buffer:{buf}<CR>")
+    nvim.wait_screen("contexts take ~578 of 1k tokens: it is in the input")
+    assert draft(nvim) == f"look at @buffer:{buf}"
+    sizes = "return require('eca.context.sizes').words({ { type = 'file', path = ... } })"
+    (workspace / "shot.png").write_bytes(b"x" * 9000)
+    assert nvim.lua(sizes, str(workspace / "shot.png")) is None, "the model sees it as an image"
+    assert nvim.lua(sizes, str(workspace / "src/calc.py")) == "~22 tokens"
 
 
 def test_a_failing_command_is_a_prompt_in_one_gesture(start_nvim: StartNeovim) -> None:

@@ -1,6 +1,7 @@
 --- Actions on prompts: send, queue, take back, stop, recall, choose one sent before.
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
+local contexts = require('eca.context')
 local eca = require('eca')
 local field = require('eca.input.field')
 local history = require('eca.input.history')
@@ -41,6 +42,10 @@ function M.submit(queue)
   end
   local draft = chat and field.draft(chat.input) or ''
   local function send()
+    local answers = chat and chat.question and not queue
+    if chat and not answers and contexts.held(chat.id, draft) then
+      return field.changed(chat.input) -- the line above it asks for the key again
+    end
     local builds = host.can_build() -- the note in the chat says that this key does so
     if builds then
       require('eca.commands.plugin').install()
@@ -71,6 +76,11 @@ function M.send(text, opts)
     end
     require('eca.input.secret').ask(item, word)
     return
+  end
+  local size = contexts.held(opts.chat, text)
+  if size then
+    notify.warn(('contexts take %s: it is in the input'):format(size))
+    return field.put_back(chats.ensure(opts.chat).input, text)
   end
   eca.send(text, opts)
   input.show_end(opts.chat)

@@ -11,6 +11,7 @@
 --- - Without a running host, nothing is asked and nothing is reported: completion is a convenience.
 local editor_items = require('eca.completion.editor_items')
 local host = require('eca.host')
+local sizes = require('eca.context.sizes')
 local tokens = require('eca.context.tokens')
 
 local M = {}
@@ -107,6 +108,40 @@ function M.append(list, more)
   return list
 end
 
+--- Items in their order, as they are known now.
+---@param items eca.CompletionItem[]
+---@param known eca.CompletionItem[]
+---@return eca.CompletionItem[]
+function M.renewed(items, known)
+  local by_text = {} ---@type table<string, eca.CompletionItem>
+  for _, item in ipairs(known) do
+    by_text[item.text] = item
+  end
+  return vim.tbl_map(function(item)
+    return by_text[item.text] or item
+  end, items)
+end
+
+--- How many folders of a list have their size: the host reads what is in them.
+local MOST_SIZED = 20
+
+--- Folders, with how much they take.
+---@param place eca.CompletionPlace
+---@param items eca.CompletionItem[]
+---@return eca.CompletionItem[]
+local function with_sizes(place, items)
+  local count = place.trigger == '@' and 0 or MOST_SIZED -- after `#` nothing is sent
+  return vim.tbl_map(function(item)
+    if item.kind ~= 'folder' or item.detail ~= '' or count == MOST_SIZED then
+      return item
+    end
+    count = count + 1
+    local folder = tokens.named(item.text)
+    local size = folder and sizes.words({ folder }, place.chat)
+    return size and vim.tbl_extend('force', item, { detail = size .. ' · folder' }) or item
+  end, items)
+end
+
 --- All items known for a place, in the order to show: those of the editor first, or the best match
 --- once there is something to match. What the host found by its description comes last.
 ---@param place eca.CompletionPlace
@@ -116,9 +151,9 @@ function M.known(place)
   local ours = narrow(editor_items.list(place.trigger), query)
   local all = M.append(M.append({}, ours), from_host(store_of(place.chat, place.trigger), query))
   if query == '' or vim.endswith(query, '/') then
-    return all -- a folder is listed as the host has sorted it
+    return with_sizes(place, all) -- a folder is listed as the host has sorted it
   end
-  return M.append(narrow(all, query), all)
+  return with_sizes(place, M.append(narrow(all, query), all))
 end
 
 --- Is there all that the host can say to a place's query? A query that was asked before is not

@@ -43,7 +43,9 @@ local SENDS = {
 ---@param detail string
 ---@return eca.CompletionItem
 local function item_of(item, kind, detail)
-  local text, size = tokens.write(item):sub(2), item.type ~= 'file' and sizes.words(item)
+  local chat = chats.of_buffer(vim.api.nvim_get_current_buf())
+  local size = item.type ~= 'file' and sizes.words({ item }, chat and chat.id)
+  local text = tokens.write(item):sub(2)
   detail = size and ('%s · %s'):format(size, detail) or detail
   local label = sanitize.line((text:gsub('\\ ', ' ')))
   return { text = text, label = label, kind = kind, detail = sanitize.line(detail) }

@@ -9,8 +9,10 @@ local arguments = require('eca.completion.arguments')
 local client = require('eca.completion.client')
 local comfort = require('eca.host.comfort')
 local config = require('eca.config')
+local editor_items = require('eca.completion.editor_items')
 local menu = require('eca.completion.menu')
 local places = require('eca.completion.place')
+local sizes = require('eca.context.sizes')
 
 local M = {}
 
@@ -123,6 +125,11 @@ function M.received(chat, trigger, query, items, final)
   answers.received(chat, trigger, query, items, final)
   refresh()
 end
+
+sizes.listen(function()
+  editor_items.forget()
+  comfort.try(NO_COMPLETION, refresh)
+end)
 
 --- Called when a server has started or ended: it may complete more.
 function M.server_changed()

@@ -2,8 +2,9 @@
 --- types.
 ---
 --- Rules kept here:
---- - What is shown for a query keeps its place: later items go below. Nothing changes while the
----   user has selected an item, and a menu that another completion has opened is left alone.
+--- - What is shown for a query keeps its place: later items go below, and details may change.
+---   Nothing changes while the user has selected an item, and a menu that another completion has
+---   opened is left alone.
 --- - Nothing is selected at first, so `<CR>` is a new line. It is mapped only while the menu is
 ---   open, to accept what is selected, and only if the user has no mapping for it.
 --- - The option `completeopt` is ours only while the menu is open: other completions in the input
@@ -115,8 +116,8 @@ function M.show(place)
   local known = vim.tbl_filter(function(item)
     return item.text ~= place.query -- that is typed already
   end, answers.known(place))
-  local items = answers.append(vim.list_slice(before), known)
-  if #items > #before then
+  local items = answers.append(answers.renewed(before, known), known)
+  if #items > #before or not vim.deep_equal(vim.list_slice(items, 1, #before), before) then
     open(place, items)
   elseif #items == 0 then
     close(place.start)

@@ -4,8 +4,10 @@
 ---
 --- Rules kept here: nothing is stored, so nothing can differ from the text. The cost depends on the
 --- rows on the screen alone, and once per change on the length of the text (`words`).
+local chats = require('eca.chat.buffers')
 local mirror = require('eca.state.mirror')
 local sanitize = require('eca.ui.sanitize')
+local scan = require('eca.text.scan')
 local tokens = require('eca.context.tokens')
 local words = require('eca.context.words')
 
@@ -23,18 +25,23 @@ local function mark(buf, row, place, group)
   })
 end
 
---- What a token does not say: which buffer or chat it is, and how much is sent.
----@param item eca.Context
+--- What the tokens of a row do not say: which buffers and chats they are, and how much is sent.
+---@param items eca.Context[]
+---@param chat? string the chat that they are sent to
 ---@return string?
-local function note(item)
-  local size = item.path == nil and require('eca.context.sizes').words(item) -- late: rarely needed
-  local name = size and ''
-  if item.type == 'buffer' then
-    name = vim.fs.basename(require('eca.context.texts').name(item.buf))
-  elseif item.type == 'chat' then
-    name = mirror.title(item.chat)
+local function note(items, chat)
+  local names, sized = {}, {} ---@type string[], eca.Context[]
+  for _, item in ipairs(items) do
+    if item.type == 'buffer' then
+      names[#names + 1] = vim.fs.basename(require('eca.context.texts').name(item.buf))
+    elseif item.type == 'chat' then
+      names[#names + 1] = mirror.title(item.chat)
+    end
+    sized[#sized + 1] = item.type ~= 'file' and item or nil
   end
-  return name and sanitize.line(('%s %s'):format(name, size or '')) or nil
+  local size = #sized > 0 and require('eca.context.sizes').words(sized, chat) -- late: rarely needed
+  local shown = scan.trim(('%s %s'):format(table.concat(names, ', '), size or ''))
+  return shown ~= '' and sanitize.line(shown) or nil
 end
 
 ---@param buf integer
@@ -43,12 +50,14 @@ end
 local function draw(buf, row, line)
   local found = tokens.find(line, words.of_line)
   local gone = tokens.find_missing(line, words.of_line, { '@', '#' })
-  local chunks = {} ---@type [string, string][]
+  local chat = chats.of_buffer(buf)
+  local chunks, items = {}, {} ---@type [string, string][], eca.Context[]
   for _, token in ipairs(found) do
     mark(buf, row, token, 'EcaContext')
-    local shown = note(token.context)
-    chunks[#chunks + 1] = shown and { ('→ %s '):format(shown), 'EcaPlaceholder' } or nil
+    items[#items + 1] = token.context
   end
+  local shown = note(items, chat and chat.id)
+  chunks[1] = shown and { ('→ %s '):format(shown), 'EcaPlaceholder' } or nil
   for _, word in ipairs(gone) do
     mark(buf, row, word, 'EcaContextMissing')
   end

@@ -185,6 +185,30 @@ function M.sources(chat, text)
   return found
 end
 
+local asked = {} ---@type table<string, string> by chat: the prompt that waits for the key again
+
+--- Do the contexts of a prompt take over half of the model's window?
+---@param chat string
+---@param text string the prompt
+---@return string? size as `~12k of 20k tokens`
+---@return boolean is_asked it waits for the key that sends, again
+function M.excess(chat, text)
+  local found = vim.tbl_map(function(source)
+    return source.item
+  end, M.sources(chat, text))
+  return require('eca.context.sizes').excess(found, chat), asked[chat] == text
+end
+
+--- Must a prompt wait for the key again, since its contexts take over half of the model's window?
+---@param chat string
+---@param text string the prompt
+---@return string? size nil: it can be sent
+function M.held(chat, text)
+  local size, is_asked = M.excess(chat, text)
+  asked[chat] = not is_asked and size and text or nil
+  return not is_asked and size or nil
+end
+
 --- What reads the text that only Neovim knows, by type: a file of this room, and its function.
 ---@type table<eca.ContextType, [string, string]>
 local READERS = {
@@ -265,20 +289,18 @@ function M.is_missing(item)
   return is_file and vim.uv.fs_stat(item.path) == nil
 end
 
---- Contexts whose size is shown: what their name does not tell.
-local SIZED = { buffer = true, terminal = true, chat = true }
-
 --- The text for a context on the context line, as one safe line: its token, for a buffer with its
 --- name, and its size where nothing else tells it.
 ---@param item eca.Context
+---@param chat? string the chat that it is sent to
 ---@return string
-function M.label(item)
+function M.label(item, chat)
   local label = tokens.write(item)
   if item.type == 'buffer' and vim.api.nvim_buf_is_valid(item.buf) then
     local name = vim.fs.basename(require('eca.context.texts').name(item.buf))
     label = ('%s %s'):format(label, (name:gsub('^%d+:', ''))) -- of a terminal without its process
   end
-  local size = SIZED[item.type] and require('eca.context.sizes').words(item)
+  local size = item.type ~= 'file' and require('eca.context.sizes').words({ item }, chat)
   return sanitize.line(label .. (size and ' ' .. size or ''))
 end
 

@@ -360,6 +360,18 @@ function M.send_if_running(name, payload)
   return answered
 end
 
+--- Request something only if the host is running; it does not matter otherwise.
+---@param name string
+---@param payload table<string, any>
+---@param callback fun(value: any) nil if it failed
+---@return boolean sent
+function M.ask_if_running(name, payload, callback)
+  if answered then
+    M.ask(name, payload, callback)
+  end
+  return answered
+end
+
 --- Called at each sign of life of the host: what was sent to it has arrived.
 function M.alive()
   if not answered then

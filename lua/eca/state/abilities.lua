@@ -6,7 +6,7 @@ local mirror = require('eca.state.mirror')
 local M = {}
 
 ---@alias eca.Ability 'steer'|'rollback'|'fork'|'fork_here'|'flags'|'clear'|'rename'|'delete'|'list'
----|'login'|'logout'
+---|'login'|'logout'|'folders'
 
 ---@type table<eca.Ability, string>
 M.CANNOT = {
@@ -21,6 +21,7 @@ M.CANNOT = {
   list = 'cannot list its saved chats',
   login = 'has no login: log in with its own program',
   logout = 'cannot log out: use its own program for that',
+  folders = 'gets only the names of folders',
 }
 
 --- Whether the server of a chat can do something; without a name there is nothing to lack.

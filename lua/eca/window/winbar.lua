@@ -253,17 +253,14 @@ end
 
 --- What is said if the contexts of a draft fill more than half of the model's window.
 ---@param chat eca.Chat
----@param limit? integer
 ---@return string?
-local function too_much(chat, limit)
-  if not limit or not vim.api.nvim_buf_is_loaded(chat.input) then
+local function too_much(chat)
+  if not vim.api.nvim_buf_is_loaded(chat.input) then
     return nil
   end
   local draft = table.concat(vim.api.nvim_buf_get_lines(chat.input, 0, -1, false), '\n')
-  local items = vim.tbl_map(function(source)
-    return source.item
-  end, contexts.sources(chat.id, draft))
-  return sizes.warning(items, limit)
+  local size, is_asked = contexts.excess(chat.id, draft)
+  return size and ('%s: %s'):format(size, is_asked and 'press again to send' or 'over half')
 end
 
 --- The parts of the input's winbar, in order.
@@ -278,9 +275,9 @@ local function input_parts(chat)
   for _, source in ipairs(contexts.sources(chat.id)) do
     local item = source.item
     local group = contexts.is_missing(item) and 'EcaContextMissing' or 'EcaContext'
-    add(parts, contexts.label(item), group, item.type == 'cursor' and MINOR or 60)
+    add(parts, contexts.label(item, chat.id), group, item.type == 'cursor' and MINOR or 60)
   end
-  add(parts, too_much(chat, status.limit), 'EcaWarning', 93, LEAST_WORDS)
+  add(parts, too_much(chat), 'EcaWarning', 93, LEAST_WORDS)
   add(parts, #told.queue > 0 and queue_text(told.queue), 'EcaQueued', 80)
   add(parts, told.plan and plan_text(told.plan, status), 'EcaPlan', 50, LEAST_WORDS)
   local more = #server.work > 1 and (' +%d'):format(#server.work - 1) or ''
@@ -349,6 +346,10 @@ function M.refresh(id, times)
     end
   end
 end
+
+sizes.listen(function()
+  M.refresh()
+end)
 
 -- A window in which the user opens a chat's buffer brings its old winbar along.
 vim.api.nvim_create_autocmd('BufWinEnter', {

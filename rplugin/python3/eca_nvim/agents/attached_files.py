@@ -52,7 +52,7 @@ def fit(context: contexts.Context) -> Fitted:
             return _by_name(context, why) if why else Fitted(context)
         case contexts.FileContext():
             return _fit_lines(context)
-        case contexts.DirectoryContext(path) if _is_large(path):
+        case contexts.DirectoryContext(path) if folder_bytes(path) is None:
             return _by_name(context, "is too large a folder")
         case contexts.ImageContext(path):
             found = _stat(path)
@@ -100,6 +100,25 @@ def bytes_of(context: contexts.ImageContext) -> bytes | None:
         logger.info("cannot read %s: %s", context.path, fault)
         return None
     return data if len(data) <= MOST_IMAGE_BYTES else None
+
+
+def folder_bytes(folder: str) -> int | None:
+    """Return the bytes of all files in a folder; None if they are too many to be sent.
+
+    It stops as soon as they are.
+    """
+    files = size = seen = 0
+    waiting = [folder]
+    while waiting:
+        for entry in _entries(waiting.pop()):
+            seen += 1
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
+            elif (found := _stat(entry.path)) is not None:
+                files, size = files + 1, size + found.st_size
+            if files > MOST_FILES or size > MOST_ATTACHED_BYTES or seen > 5 * MOST_FILES:
+                return None
+    return size
 
 
 # --- fitting ------------------------------------------------------------------------------------
@@ -154,22 +173,6 @@ def _named(context: Attached) -> contexts.TextContext:
 
 
 # --- the disk -----------------------------------------------------------------------------------
-
-
-def _is_large(folder: str) -> bool:
-    """Return whether a folder has too many files, or too much in them; stops as soon as it has."""
-    files = size = seen = 0
-    waiting = [folder]
-    while waiting:
-        for entry in _entries(waiting.pop()):
-            seen += 1
-            if entry.is_dir(follow_symlinks=False):
-                waiting.append(entry.path)
-            elif (found := _stat(entry.path)) is not None:
-                files, size = files + 1, size + found.st_size
-            if files > MOST_FILES or size > MOST_ATTACHED_BYTES or seen > 5 * MOST_FILES:
-                return True
-    return False
 
 
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:

@@ -15,7 +15,8 @@ from eca_nvim.chat.vocabulary import bases
 class Ability(StrEnum):
     """Something that not every agent can do; Lua has the sentences for what is missing.
 
-    FORK: copy a chat. FORK_HERE: up to a place in it.
+    FORK: copy a chat. FORK_HERE: up to a place in it. FOLDERS: get the files of a folder with a
+    prompt, not only its name.
     """
 
     STEER = "steer"
@@ -29,6 +30,7 @@ class Ability(StrEnum):
     LIST = "list"
     LOGIN = "login"
     LOGOUT = "logout"
+    FOLDERS = "folders"
 
 
 ALL_ABILITIES: Final = frozenset(Ability)

@@ -175,6 +175,17 @@ class ReadDiff(Intent, frozen=True, tag="read_diff"):
     request: int
 
 
+class MeasureContexts(Intent, frozen=True, tag="measure_contexts"):
+    """Ask how much of folders and diffs would be sent.
+
+    items: contexts of these types (`contexts.parse_context`). The answer has for each its bytes, or
+    false if there is nothing but a name to send.
+    """
+
+    items: Sequence[object]
+    request: int
+
+
 class ChangeFolder(Intent, frozen=True, tag="change_folder"):
     """Add a folder to the workspace, or remove one that was added; the path is absolute.
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from eca_nvim.agents.attached_files import folder_bytes
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.render.whole_chat import recap
@@ -67,6 +68,11 @@ class Contexts:
             return {"fault": str(fault)}
         return {"label": diff.label, "content": diff.content, "cut": diff.cut}
 
+    async def measure(self, intent: query_intents.MeasureContexts) -> Sequence[int | bool]:
+        """Return the bytes of what contexts would send (`measure_contexts`)."""
+        sizes = [await _bytes_of(item) for item in intent.items]
+        return [False if size is None else size for size in sizes]
+
     def _parse(self, item: object) -> contexts.Context:
         """Parse a context; its file, folder or chat must exist. Raises MalformedContext."""
         match item:
@@ -122,6 +128,20 @@ class Contexts:
 
     def _name(self, path: str) -> str:
         return self._settings.relative(literal_name(path))
+
+
+async def _bytes_of(item: object) -> int | None:
+    """Return the bytes that a folder or diff has now; None if nothing but its name is sent."""
+    try:
+        match contexts.parse_context(item):
+            case contexts.DirectoryContext(path):
+                return await run_in_thread(partial(folder_bytes, path))
+            case contexts.DiffContext(folder):
+                return len((await late_contexts.read_diff(folder)).content.encode())
+            case _:
+                return None
+    except (contexts.MalformedContext, late_contexts.NoDiff):
+        return None
 
 
 def _count(path: str, most: int) -> int:

@@ -124,6 +124,7 @@ def request_handlers(
     return {
         query_intents.ChangeFolder: partial(_change_folder, folders, chats, servers, view),
         query_intents.CheckContext: contexts.check,
+        query_intents.MeasureContexts: contexts.measure,
         query_intents.ReadDiff: contexts.read_diff,
         query_intents.PasteImage: images.paste,
         completion.Complete: Completion(chats, servers, view, templates.items).answer,
