@@ -161,7 +161,7 @@ def text(nvim: Neovim) -> None:
         ("place", "request = 0, row = 0, column = 0"),
     ):
         nvim.lua(SEND, intent, f"block = 3, {more}")
-    eca(nvim, "export", "log", "help", "grep greet")
+    eca(nvim, "export", "log", "report", "help", "grep greet")
     nvim.wait_until("vim.fn.win_gettype() == 'loclist'")
     nvim.keys(":EcaChat<CR><Esc><C-w>k:silent! only<CR>")
 

@@ -53,6 +53,7 @@ CONTRACT = [
     "edit",
     "export",
     "log",
+    "report",
     "server",
     "start",
     "restart",

@@ -60,7 +60,7 @@ def test_only_what_applies_is_offered(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim, init=CAPTURE)
     view.nvim.command("enew")
     view.draw(ops.SetServer("stopped"))
-    last = ["demo", "log", "health", "help"]
+    last = ["demo", "log", "report", "health", "help"]
     panels = view.nvim.lua("return require('eca.state.panel_names')")
     own = ["trust", "template", "paste", "hide", "delete", *(name for name, _ in panels)]
     assert names(view) == [

@@ -53,8 +53,9 @@ function M.show(output)
   vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = 0, nowait = true, desc = 'eca: close' })
 end
 
+--- Show lines of Markdown in a buffer that the user may write.
 ---@param lines string[]
-local function show_lines(lines)
+function M.show_markdown(lines)
   to_code.enter()
   vim.cmd.new()
   vim.bo.modifiable = true -- it is not in `nvim -M`
@@ -91,7 +92,7 @@ function M.export(file, overwrite)
     if path then
       write_file(lines, path)
     else
-      show_lines(lines)
+      M.show_markdown(lines)
     end
   end)
 end

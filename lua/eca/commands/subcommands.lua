@@ -299,6 +299,7 @@ add(
 add('logout', 'chat', server('logout', 'log out', LOGINS, 'logout'))
 add('demo', 'always', { text = 'talk to the built-in demo agent', run = 'actions.servers.demo' })
 add('log', 'always', { text = 'open the log', run = 'commands.plugin.log' })
+add('report', 'always', { text = 'collect what a bug report needs', run = 'health.report.show' })
 add('health', 'always', {
   text = 'check the installation',
   run = function()

@@ -326,6 +326,13 @@ function M.is_set(name)
   return by_user[name] ~= nil
 end
 
+--- The options that the user has set, as far as they are right.
+---@return table<string, any>
+function M.of_user()
+  M.get()
+  return vim.deepcopy(by_user)
+end
+
 --- Read `vim.g.eca` again when options are needed next.
 function M.forget()
   merged = nil

@@ -15,7 +15,14 @@ local winbar = require('eca.window.winbar')
 
 local M = {}
 
-local health = vim.health
+---@class eca.HealthReport what the checks write into, as `vim.health` is
+---@field start fun(title: string)
+---@field ok fun(text: string)
+---@field info fun(text: string)
+---@field warn fun(text: string, advice?: string|string[])
+---@field error fun(text: string, advice?: string|string[])
+
+local health = vim.health ---@type eca.HealthReport
 
 local MODULES = 'import sys; assert sys.version_info >= (3, 11), '
   .. '"this is Python %d.%d, but 3.11 or newer is required" % sys.version_info[:2]; '
@@ -336,7 +343,9 @@ local function report_servers(started, complaints)
 end
 
 --- Run by `:checkhealth eca`.
-function M.check()
+---@param report_to? eca.HealthReport
+function M.check(report_to)
+  health = report_to or vim.health
   local started, complaints = start_all(), {} ---@type eca.ServersHealth, string[]
   config.check(config.from_global(), complaints)
   check_neovim()

@@ -1,0 +1,135 @@
+--- `:Eca report`: what a bug report needs, in a buffer: nothing is written or sent but by the user.
+---
+--- Rules kept here:
+--- - No text of a chat is in it. Values of environments and headers, and what follows a program,
+---   are left out; the log has no keys (`eca_nvim/nvim/logs.py`).
+--- - The user's home folder is `~`.
+local config = require('eca.config')
+local health = require('eca.health')
+local log = require('eca.host.log')
+local output = require('eca.chat.output')
+local python = require('eca.host.python')
+
+local M = {}
+
+--- Lines of the log that are shown.
+local LOGGED = 60
+local HIDDEN = '[hidden]'
+--- Options whose values may be secrets, at any depth.
+local SECRET = { env = true, headers = true }
+
+--- An option without what may be a secret.
+---@param name string|integer
+---@param value any
+---@param is_secret? boolean
+---@return any
+local function shown(name, value, is_secret)
+  is_secret = is_secret or SECRET[name]
+  if name == 'command' and type(value) == 'table' then
+    return { value[1], #value > 1 and ('… %d more'):format(#value - 1) or nil }
+  elseif is_secret and type(value) ~= 'table' then
+    return HIDDEN
+  elseif type(value) == 'string' then -- an address may have a key
+    return (value:gsub('%?.*', '?' .. HIDDEN):gsub('//[^/@]*@', '//' .. HIDDEN .. '@'))
+  elseif type(value) ~= 'table' then
+    return type(value) == 'function' and 'a function' or value
+  end
+  local table_shown = {} ---@type table<string|integer, any>
+  for key, each in pairs(value) do
+    table_shown[key] = shown(key, each, is_secret)
+  end
+  return table_shown
+end
+
+--- A report that collects lines.
+---@param lines string[]
+---@return eca.HealthReport
+local function collector(lines)
+  local function add(sign)
+    return function(text, advice)
+      lines[#lines + 1] = ('- %s%s'):format(sign, text)
+      for _, line in ipairs(type(advice) == 'table' and advice or { advice }) do
+        lines[#lines + 1] = '  - ' .. line
+      end
+    end
+  end
+  local function start(title)
+    vim.list_extend(lines, { '', '### ' .. title, '' })
+  end
+  return {
+    start = start,
+    ok = add(''),
+    info = add(''),
+    warn = add('WARNING '),
+    error = add('ERROR '),
+  }
+end
+
+--- The commit of the plugin's checkout, in which no branch is packed.
+---@return string?
+local function commit()
+  local folder = vim.fs.joinpath(python.ROOT, '.git')
+  local function read(name)
+    local path = vim.fs.joinpath(folder, name)
+    return vim.fn.filereadable(path) == 1 and vim.fn.readfile(path, '', 1)[1] or nil
+  end
+  local head = read('HEAD')
+  local branch = head and head:match('^ref: (.+)')
+  return branch and (read(branch) or branch) or head
+end
+
+---@return string[]
+local function system()
+  local machine = vim.uv.os_uname()
+  local uis = vim.tbl_map(function(ui)
+    return ('%dx%d'):format(ui.width, ui.height)
+  end, vim.api.nvim_list_uis())
+  local built = vim.split(vim.fn.execute('version'), '\n', { trimempty = true })
+  return {
+    '- plugin: ' .. (commit() or 'not a git checkout'),
+    ('- %s; %s'):format(built[1], built[3] or ''),
+    ('- %s %s %s'):format(machine.sysname, machine.release, machine.machine),
+    ('- terminal: %s, %s'):format(vim.env.TERM or 'none', table.concat(uis, ', ')),
+  }
+end
+
+--- The last lines of the log.
+---@return string[]
+local function logged()
+  local readable = vim.uv.fs_access(log.path(), 'R')
+  return readable and vim.fn.readfile(log.path(), '', -LOGGED) or { 'there is no log' }
+end
+
+--- Text in a block of Markdown that it cannot end.
+---@param lines string[]
+---@param text string[]
+---@param language string
+local function fenced(lines, text, language)
+  lines[#lines + 1] = '~~~~~~~~ ' .. language
+  for _, line in ipairs(text) do
+    lines[#lines + 1] = vim.startswith(line, '~~~') and ' ' .. line or line
+  end
+  lines[#lines + 1] = '~~~~~~~~'
+end
+
+--- Show the report.
+function M.show()
+  local lines =
+    { '# What happened', '', '', '# What should have happened', '', '', '# Versions', '' }
+  vim.list_extend(lines, system())
+  vim.list_extend(lines, { '', '# Options', '' })
+  local options = vim.inspect(shown('', config.of_user()))
+  fenced(lines, vim.split(options, '\n', { plain = true }), 'lua')
+  vim.list_extend(lines, { '', '# Health' })
+  health.check(collector(lines))
+  vim.list_extend(lines, { '', '# The end of the log', '' })
+  fenced(lines, logged(), 'text')
+  local home = vim.uv.os_homedir()
+  for index, line in ipairs(lines) do
+    lines[index] = line:gsub('\n', ' '):gsub(vim.pesc(home .. '/'), '~/')
+  end
+  output.show_markdown(lines)
+  require('eca.ui.notify').info('read it and tell what happened; :w FILE writes it')
+end
+
+return M
