@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.session.panels.test_panels import applied
 from tests.session.rig import Rig
 from tests.support.calls import eca_call
@@ -178,7 +179,7 @@ def test_many_changes_are_counted_once_each_some_at_a_time(monkeypatch: pytest.M
     lines.count(time.monotonic() + 60)
     assert (lines.shown, len(counted)) == ((600, 300), 300)
     files["7"] = FileRecord(after[7], after[8])
-    files["8"].undone = True
+    files["8"] = replace(files["8"], undone=True)
     lines.look([TurnChanges("a", 1, "", files)])
     assert (lines.shown, lines.waiting) == ((600, 300), [files["7"]])
     lines.count(time.monotonic() + 60)

@@ -305,24 +305,45 @@ class CheckpointStore:
 
     def keep(self, tree: str, moment: int, about: Mapping[str, object]) -> Checkpoint:
         """Keep a tree. Raises GitFailed."""
-        commit = id_of(self._run("commit-tree", "-F", "-", tree, fed=json.dumps(about).encode()))
         id_ = f"{moment}-{self._process}"
-        self._run("update-ref", f"{REFERENCES}{id_}", commit)
+        self.refer(f"{REFERENCES}{id_}", tree, about)
         return Checkpoint(id_, tree, moment, about)
 
     def checkpoints(self) -> list[Checkpoint]:
         """Return what is kept, newest first; nothing if there is no store yet."""
-        if not self.exists:
-            return []
-        form = "--format=%(refname)%00%(tree)%00%(contents)%00"
-        listed = self._run("for-each-ref", form, REFERENCES).decode(errors="replace")
-        fields = listed.replace("\0\n", "\0").split("\0")[:-1]
-        found = [_checkpoint(*fields[at : at + 3]) for at in range(0, len(fields) - 2, 3)]
-        return sorted(filter(None, found), key=lambda it: it.time, reverse=True)
+        found: list[Checkpoint] = []
+        for name, _, tree, about in self.references(REFERENCES):
+            with suppress(ValueError):  # not one of ours
+                found.append(Checkpoint(name, tree, int(name.partition("-")[0]), about))
+        return sorted(found, key=lambda it: it.time, reverse=True)
 
     def drop(self, ids: Iterable[str]) -> None:
         """Forget checkpoints; their contents go with the next `prune`."""
-        deleted = "".join(f"delete {REFERENCES}{it}\n" for it in ids).encode()
+        self.forget(f"{REFERENCES}{it}" for it in ids)
+
+    def refer(self, reference: str, tree: str, about: Mapping[str, object]) -> str:
+        """Keep a tree by a reference, with what is said of it; return the commit."""
+        said = json.dumps(about).encode()  # ASCII: names may be any bytes
+        commit = id_of(self.git("commit-tree", "-F", "-", tree, fed=said))
+        self.git("update-ref", reference, commit)
+        return commit
+
+    def references(self, above: str) -> Iterator[tuple[str, str, str, dict[str, object]]]:
+        """Yield the references below one: name, commit, tree, and what is said of each."""
+        if not self.exists:
+            return
+        form = "--format=%(refname)%00%(objectname)%00%(tree)%00%(contents)%00"
+        listed = self._run("for-each-ref", form, above).decode(errors="replace")
+        fields = iter(listed.replace("\0\n", "\0").split("\0"))
+        for name, commit, tree, said in zip(fields, fields, fields, fields, strict=False):
+            with suppress(ValueError):
+                about = json.loads(said)
+                if isinstance(about, dict):
+                    yield name.removeprefix(above), commit, tree, about
+
+    def forget(self, references: Iterable[str]) -> None:
+        """Forget references."""
+        deleted = "".join(f"delete {it}\n" for it in references).encode()
         try:
             self._run("update-ref", "--stdin", fed=deleted)
         except GitFailed:
@@ -370,16 +391,6 @@ def id_of(made: bytes) -> str:
 
 def _entry_name(entry: str) -> str:
     return entry.partition("\t")[2]
-
-
-def _checkpoint(reference: str, tree: str, about: str) -> Checkpoint | None:
-    """Return the checkpoint of a reference, None if it is not one of ours."""
-    id_ = reference.removeprefix(REFERENCES)
-    with suppress(ValueError):
-        told = json.loads(about)
-        if isinstance(told, dict):
-            return Checkpoint(id_, tree, int(id_.partition("-")[0]), told)
-    return None
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from eca_nvim.guardian import MARK, marked
+from eca_nvim.guardian import MARK, marked, start_time
 from eca_nvim.spawn import child_environment
 from eca_nvim.threads import run_beside
 
@@ -370,7 +370,8 @@ def remove_indexes(repository: Path, process: int) -> None:
     seen: set[str] = set()
     for index in sorted(_indexes(repository), key=lambda it: not it.name.endswith(ours)):
         name, _, owner = index.name.rpartition("-")
-        if name in seen and not index.name.endswith(ours) and not _is_running(owner):
+        is_left = owner.isdecimal() and start_time(int(owner)) is None
+        if name in seen and is_left and not index.name.endswith(ours):
             index.unlink(missing_ok=True)
         seen.add(name)
 
@@ -387,13 +388,3 @@ def _indexes(repository: Path) -> Sequence[Path]:
         with suppress(OSError):  # it is gone
             dated.append((path.stat().st_mtime, path))
     return [path for _, path in sorted(dated, reverse=True) if path.suffix != ".lock"]
-
-
-def _is_running(process: str) -> bool:
-    try:
-        os.kill(int(process), 0)
-    except PermissionError:
-        return True
-    except (OSError, ValueError, OverflowError):
-        return False
-    return True

@@ -106,11 +106,12 @@ class Blobs:
             path.unlink()
 
 
-class Snapshot(Struct, frozen=True):
+class Snapshot(Struct, frozen=True, array_like=True):
     """A file at one moment.
 
     blob: its content; None if there was no file, or if `fault` says why it is not stored.
     mode: its permissions. place: its real path. missing: how many folders above it did not exist.
+    Saved turns have the fields in this order.
     """
 
     blob: Blob | None = None

@@ -51,12 +51,13 @@ class Step(Struct, eq=False):
         yield from (it[path] for it in states if path in it)
 
 
-class FileRecord(Struct, eq=False):
+class FileRecord(Struct, frozen=True, eq=False, array_like=True):
     """A file in a turn, before its first change and after its last.
 
     changed_by_others: somebody else changed it in between. origin: the path it was moved from.
     undone: the turn was undone in this file; `before` and `after` are swapped then. by_command: no
-    call named the file, the trees before and after a command differ.
+    call named the file, the trees before and after a command differ. Saved turns have the fields in
+    this order.
     """
 
     before: Snapshot

@@ -20,6 +20,7 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from eca_nvim.chat.text.safe_text import literal_name, one_line
 from eca_nvim.chat.vocabulary.ops import Segment
@@ -189,13 +190,13 @@ def moved_on(turn: TurnChanges, later: Iterable[TurnChanges]) -> str | None:
 def merged(turns: Sequence[TurnChanges]) -> Mapping[str, FileRecord]:
     """Merge turns, the newest first, into the changes of one turn."""
     chains = {path: _chain(turns, path) for turn in turns for path in turn.files}
-    return {path: _merge(chain) for path, chain in chains.items() if chain}
+    return {path: _merge([it for _, it in chain]) for path, chain in chains.items() if chain}
 
 
-def _chain(turns: Sequence[TurnChanges], path: str) -> Sequence[FileRecord]:
-    """Return the records of a file, the newest first."""
-    records = [turn.files[path] for turn in turns if path in turn.files]
-    return records if len(turns) == 1 else [it for it in records if not it.undone]
+def _chain(turns: Sequence[TurnChanges], path: str) -> Sequence[tuple[TurnChanges, FileRecord]]:
+    """Return the turns that changed a file, and its records, the newest first."""
+    chain = [(turn, turn.files[path]) for turn in turns if path in turn.files]
+    return chain if len(turns) == 1 else [it for it in chain if not it[1].undone]
 
 
 def _merge(chain: Sequence[FileRecord]) -> FileRecord:
@@ -351,9 +352,11 @@ class _Undoing:
         return _fault(self.files, path)
 
     def _swap_records(self, path: str, now: Snapshot) -> None:
-        for record in _chain(self._turns, path):
-            now, record.before, record.after = record.before, now, record.before
-            record.changed_by_others, record.undone = False, not record.undone
+        for turn, record in _chain(self._turns, path):
+            before, now = now, record.before
+            turn.files[path] = replace(
+                record, before=before, after=now, changed_by_others=False, undone=not record.undone
+            )
 
 
 def _in_the_way(files: Mapping[str, FileRecord]) -> Iterator[str]:

@@ -181,7 +181,8 @@ class EcaAgent(ProcessAgent[_Life]):
         if choice_id not in (ALLOW.id, ALWAYS_ID):
             self._running.server.notify(chat.ToolCallReject(chat_id=chat_id, tool_call_id=call_id))
             return
-        self._running.draft.allow_in_part(call_id, writes)
+        if writes:
+            self._running.draft.allow_in_part(call_id, writes)
         save: Literal["session"] | None = "session" if choice_id == ALWAYS_ID else None
         approval = chat.ToolCallApprove(chat_id=chat_id, tool_call_id=call_id, save=save)
         self._running.server.notify(approval)

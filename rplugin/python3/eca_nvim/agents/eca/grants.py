@@ -18,15 +18,15 @@ class EcaGrants:
     """What the user has answered one server process."""
 
     def __init__(self) -> None:
-        self._asked = set[tuple[str, str | None]]()  # names of tools and their servers
+        self._asked = set[tuple[str, str | None, str | None]]()  # tools, origins and servers
         self._standing: dict[str, Grant] = {}
 
     def answered(self, call: ToolCall, *, always: bool) -> None:
         """Note an answer to a call; `always`: the server remembers it."""
         if call.name is not None:
-            self._asked.add((call.name, None if is_own(call) else call.server))
-        tool = None if asks_by_command(call) else call.name
+            self._asked.add((call.name, call.origin, call.server))
         for covered in remembers(call) if always else ():
+            tool = None if asks_by_command(call) else call.name
             self._standing.setdefault(covered, Grant(covered, (covered,), tool=tool, ends=ENDS))
 
     def standing(self) -> Sequence[Grant]:
@@ -39,4 +39,7 @@ class EcaGrants:
 
     def has_asked(self, tool: str, tool_server: str | None) -> bool:
         """Return whether a tool has asked, and was answered, since the server started."""
-        return (tool, tool_server) in self._asked
+        return any(
+            name == tool and (None if is_own(origin, server) else server) == tool_server
+            for name, origin, server in self._asked
+        )

@@ -197,11 +197,11 @@ def described(call: call_details.ToolCall) -> call_details.ToolCall:
     origin = call.origin
     if origin is None and call.server is not None:  # older servers name only its server
         origin = "native" if call.server == OWN_SERVER else "mcp"
-    tool = TOOLS.get(call.name or "") if is_own(call) else None
+    tool = TOOLS.get(call.name or "") if is_own(call.origin, call.server) else None
     fields: dict[str, object] = {"origin": origin}
     if tool is not None:
         fields |= {"kind": tool.kind, "verb": tool.verb, "shown": tool.shown}
-    elif call.name is not None or not is_own(call):
+    elif call.name is not None or not is_own(call.origin, call.server):
         fields |= {"kind": call_details.ToolKind.OTHER, "verb": "", "shown": ()}
     if call.arguments is not None:
         fields |= _by_arguments(tool, call.arguments)
@@ -212,7 +212,7 @@ def described(call: call_details.ToolCall) -> call_details.ToolCall:
 
 def known_so_far(call: call_details.ToolCall, key: str, value: str) -> call_details.KnownSoFar:
     """Return what is known of a call from one argument, before it has the others."""
-    tool = TOOLS.get(call.name or "") if is_own(call) else None
+    tool = TOOLS.get(call.name or "") if is_own(call.origin, call.server) else None
     if tool is None:
         return call_details.KnownSoFar((value,))
     return call_details.KnownSoFar(tool.title({key: value}), _locations(tool, {key: value}))
@@ -251,11 +251,9 @@ def _locations(tool: _Tool, arguments: Arguments) -> tuple[call_details.Location
     return tuple(call_details.Location(path) for path in paths if isinstance(path, str))
 
 
-def is_own(call: call_details.ToolCall) -> bool:
+def is_own(origin: str | None, server: str | None) -> bool:
     """Return whether a tool is ECA's own; older servers omit its origin or its server."""
-    if call.origin is not None:
-        return call.origin == "native"
-    return call.server in (None, OWN_SERVER)
+    return origin == "native" if origin is not None else server in (None, OWN_SERVER)
 
 
 def asks_by_command(call: call_details.ToolCall) -> bool:

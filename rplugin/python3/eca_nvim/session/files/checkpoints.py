@@ -174,8 +174,15 @@ class Checkpoints:
             self._warn(f"no checkpoint was made: {fault}")
 
     async def with_store(self, work: Callable[[CheckpointStore], Result]) -> Result:
-        """Do something with the store. Raises GitFailed."""
-        return await self._do(lambda: work(self._kept))
+        """Do something with the store. It is done to its end, even if nobody waits any more.
+
+        Raises GitFailed.
+        """
+        async with self._lock:
+            with anyio.CancelScope(shield=True):
+                done = await run_in_thread(partial(work, self._kept))
+        await anyio.lowlevel.checkpoint_if_cancelled()
+        return done
 
     def content(self, blob: str) -> bytes:
         """Return a stored content. Raises OSError."""
@@ -183,14 +190,6 @@ class Checkpoints:
             return self._kept.content(blob)
         except GitFailed as fault:
             raise OSError(errno.EIO, str(fault)) from fault
-
-    async def _do(self, work: Callable[[], Result]) -> Result:
-        """Do something with the store. It is done to its end, even if nobody waits any more."""
-        async with self._lock:
-            with anyio.CancelScope(shield=True):
-                done = await run_in_thread(work)
-        await anyio.lowlevel.checkpoint_if_cancelled()
-        return done
 
     @property
     def is_busy(self) -> bool:
@@ -258,19 +257,18 @@ class Checkpoints:
 
     async def load(self) -> None:
         """List what is kept, also by other Neovims. Raises GitFailed."""
-        self.known = await self._do(self._kept.checkpoints)
+        self.known = await self.with_store(CheckpointStore.checkpoints)
         self._changed(self.known)
 
     async def plan(self, checkpoint: Checkpoint) -> Mapping[str, Change]:
         """Return the files that differ from a checkpoint: now, and then. Raises GitFailed."""
 
-        def work() -> Mapping[str, Change]:
+        def work(store: CheckpointStore) -> Mapping[str, Change]:
             folders = tuple(self._folders)
-            now = self._kept.take(folders)
-            found = self._kept.changes(now.id, checkpoint.tree, folders)
-            return what_goes_back(self._kept, found, checkpoint)
+            found = store.changes(store.take(folders).id, checkpoint.tree, folders)
+            return what_goes_back(store, found, checkpoint)
 
-        return await self._do(work)
+        return await self.with_store(work)
 
     async def keep_before(self, chat: str, prompt: str) -> None:
         """Make a checkpoint before files go back to a prompt; a fault is said and stops nothing."""
@@ -281,7 +279,7 @@ class Checkpoints:
 
     async def restore(self, checkpoint: Checkpoint, plan: Mapping[str, Change]) -> Restored:
         """Restore the files of a plan that are still as it says. Raises GitFailed."""
-        return await self._do(partial(self._restore, checkpoint, plan))
+        return await self.with_store(lambda _: self._restore(checkpoint, plan))
 
     def _restore(self, checkpoint: Checkpoint, plan: Mapping[str, Change]) -> Restored:
         about = {"kind": "restore", "chat": str(checkpoint.about.get("chat", ""))}
@@ -326,7 +324,7 @@ class Checkpoints:
 
     async def drop(self, ids: Sequence[str]) -> None:
         """Delete checkpoints. Raises GitFailed."""
-        await self._do(partial(self._kept.drop, ids))
+        await self.with_store(lambda store: store.drop(ids))
         await self.load()
 
 

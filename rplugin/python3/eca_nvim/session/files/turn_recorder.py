@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -25,7 +26,7 @@ from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.tree_changes import Found, Moment, TreeRequest, compare
 from eca_nvim.review.turn_changes import Step, TurnChanges
-from eca_nvim.review.turn_store import LoadedTurn, TurnStore, saved_turn
+from eca_nvim.review.turn_store import About, LoadedTurn, Record, TurnStore
 
 if TYPE_CHECKING:
     from eca_nvim.session.files.checkpoints import Checkpoints
@@ -187,14 +188,20 @@ class TurnRecorder:
                 starts.append(watch.start.moment)
         if turn.saved is None and not (turn.files or running or starts or turn.unknown):
             return
-        is_own = turn.saved is None
-        saved = saved_turn(turn, self._checkpoints().process, running, starts)
-        if is_own:
-            self._own.add(saved.name)
-        commit = await self._checkpoints().with_store(
-            lambda store: TurnStore(store, blobs).save(saved)
-        )
-        self._commits[saved.name] = commit
+        # A copy, because it is written in a thread, in which also its name is made.
+        record = Record({**turn.files}, turn.unknown, sorted(turn.odd_names), running, starts)
+        until = 0 if running or starts else time.time_ns()
+        told = (turn.chat, turn.number, turn.prompt, self._checkpoints().process)
+        about, name = About(*told, turn.began, until), turn.saved
+
+        def work(store: CheckpointStore) -> tuple[str, str]:
+            saved = name or about.name
+            return saved, TurnStore(store, blobs).save(saved, about, record)
+
+        saved, commit = await self._checkpoints().with_store(work)
+        turn.saved, self._commits[saved] = saved, commit
+        if name is None:
+            self._own.add(saved)
 
     async def last_numbers(self) -> Mapping[str, int]:
         """Return the number of the last turn of each chat of others. Raises GitFailed."""

@@ -20,7 +20,8 @@ class ChatIds:
         """Our ids by the server's; the same id for chats that are not ours."""
         self.unheard: dict[str, None] = {}
         """Our ids of chats that were prompted, with no message since; oldest first."""
-        self._theirs: dict[str, str] = {}  # by our id, for chats that were prompted
+        self.by_ours: dict[str, str] = {}
+        """The server's ids by ours, for chats that were prompted; else it is the same."""
         self._guessed: set[str] = set()  # server's ids that no response has confirmed
         self._replaced: list[str] = []  # our ids, one for each replaced prompt without a response
         self._left: set[str] = set()  # server's ids of the chats of such prompts
@@ -32,22 +33,22 @@ class ChatIds:
         A chat may be prompted again before the server has named it, after a stop that got no
         answer. Then the server has two chats for it: that of the newer prompt is ours.
         """
-        self._theirs.setdefault(chat_id, chat_id)
+        self.by_ours.setdefault(chat_id, chat_id)
         if starts_chat and chat_id in self.unheard:
             self._replaced.append(chat_id)
         self.unheard[chat_id] = None
 
     def opened(self, chat_id: str) -> None:
         """Note that the server has this chat, though we never sent it a prompt."""
-        self._theirs.setdefault(chat_id, chat_id)
+        self.by_ours.setdefault(chat_id, chat_id)
 
     def was_prompted(self, chat_id: str) -> bool:
         """Return whether the server can know this chat."""
-        return chat_id in self._theirs
+        return chat_id in self.by_ours
 
     def forgotten(self, chat_id: str) -> None:
         """Note that the server no longer has a chat: its next prompt starts another one."""
-        self._theirs.pop(chat_id, None)
+        self.by_ours.pop(chat_id, None)
         self.unheard.pop(chat_id, None)
 
     def renew(self, chat_id: str) -> None:
@@ -57,16 +58,16 @@ class ChatIds:
 
     def minted(self, chat_id: str) -> str | None:
         """Return the id that the server created for our chat; None before it has one."""
-        theirs = self._theirs.get(chat_id, chat_id)
+        theirs = self.by_ours.get(chat_id, chat_id)
         return theirs if theirs != chat_id or chat_id in self.by_theirs else None
 
     def known(self) -> frozenset[str]:
         """Return our ids of all chats that were prompted or mentioned so far."""
-        return frozenset((*self._theirs, *self.by_theirs.values()))
+        return frozenset((*self.by_ours, *self.by_theirs.values()))
 
     def theirs(self, chat_id: str) -> str:
         """Return the server's id of a chat of ours."""
-        return self._theirs.get(chat_id, chat_id)
+        return self.by_ours.get(chat_id, chat_id)
 
     def is_doubtful(self, server_id: str) -> bool:
         """Return whether an id may mean one of several chats until a response arrives."""
@@ -99,7 +100,7 @@ class ChatIds:
         """Note the response to a prompt; return whether it was the first message about it."""
         if server_id is not None:
             holder = self.by_theirs.get(server_id)
-            is_strange = holder == server_id and server_id not in self._theirs
+            is_strange = holder == server_id and server_id not in self.by_ours
             # The id is free: no chat has it, except by a guess.
             if holder is None or is_strange or server_id in self._guessed:
                 self._pair(server_id, chat_id)
@@ -109,7 +110,7 @@ class ChatIds:
         return is_first
 
     def _meet(self, server_id: str, *, adopt: bool) -> str:
-        if server_id in self._theirs:
+        if server_id in self.by_ours:
             self._honours_ours = True
         elif adopt and self._may_adopt(server_id):
             waiting = self._waiting()
@@ -122,16 +123,16 @@ class ChatIds:
 
     def _may_adopt(self, server_id: str) -> bool:
         """Return whether a server may have created an id; those of subagents are always its own."""
-        is_named_by_us = self._honours_ours or server_id in self._theirs
+        is_named_by_us = self._honours_ours or server_id in self.by_ours
         return not is_named_by_us and not server_id.startswith(_SUBAGENT)
 
     def _waiting(self) -> list[str]:
-        return [it for it in self.unheard if self._theirs[it] == it]
+        return [it for it in self.unheard if self.by_ours[it] == it]
 
     def _pair(self, server_id: str, chat_id: str) -> str:
         holder = self.by_theirs.get(server_id)
-        if holder != chat_id and self._theirs.get(holder or "") == server_id:
-            self._theirs[holder or ""] = holder or ""
+        if holder != chat_id and self.by_ours.get(holder or "") == server_id:
+            self.by_ours[holder or ""] = holder or ""
         self.by_theirs[server_id] = chat_id
-        self._theirs[chat_id] = server_id
+        self.by_ours[chat_id] = server_id
         return chat_id

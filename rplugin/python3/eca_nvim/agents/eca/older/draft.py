@@ -69,7 +69,8 @@ class Draft:
         self._tasks = tasks
         self._hear = hear
         self._chats: dict[str, _Chat] = {}
-        self._waiting: dict[str, _Proposal] = {}  # by the id of its call
+        self.waiting: dict[str, _Proposal] = {}
+        """The proposals that are not made yet, by the id of their call."""
         self._partial: dict[str, PartialWrite] = {}  # allowed in part, by the id of its call
 
     def prompted(self, chat_id: str) -> None:
@@ -102,7 +103,7 @@ class Draft:
 
     def decide(self, chat_id: str, call_id: str, *, approved: bool) -> bool:
         """Make a waiting change, or drop it; return whether the call is a proposal."""
-        proposal = self._waiting.get(call_id)
+        proposal = self.waiting.get(call_id)
         if proposal is None or proposal.chat_id != chat_id:
             return False
         if approved:
@@ -113,14 +114,14 @@ class Draft:
 
     def allow_in_part(self, call_id: str, writes: Sequence[PartialWrite]) -> None:
         """Note what the file of a proposal is to hold, if it is allowed in part."""
-        if call_id in self._waiting and writes:
+        if call_id in self.waiting:
             self._partial[call_id] = writes[0]
 
     def stop(self, chat_id: str) -> bool:
         """Drop a chat's waiting and future proposals; return whether that ends the turn."""
         self._chat(chat_id).is_stopped = True
-        for call_id in [key for key, it in self._waiting.items() if it.chat_id == chat_id]:
-            del self._waiting[call_id]
+        for call_id in [key for key, it in self.waiting.items() if it.chat_id == chat_id]:
+            del self.waiting[call_id]
         ends = self._end(chat_id)
         self._hear(_received(chat_id, ends))
         return bool(ends)
@@ -146,7 +147,7 @@ class Draft:
             return [*said, run, _called(call_id, "edit_file", str(fault))]
         if chat.is_stopped:
             return [*said, _run(proposal), _rejected(proposal)]
-        self._waiting[call_id] = proposal
+        self.waiting[call_id] = proposal
         # Made without asking only if the server waives that in plain words, while it answers a
         # prompt, and only to an ordinary file of the workspace: not one reached by a link, nor one
         # that git or the editor obey.
@@ -159,7 +160,7 @@ class Draft:
         return [*said, _run(proposal, asks=asks)]
 
     async def _make(self, proposal: _Proposal) -> None:
-        if proposal.id not in self._waiting:
+        if proposal.id not in self.waiting:
             return
         try:
             _write(proposal, self._partial.pop(proposal.id, None))
@@ -169,13 +170,13 @@ class Draft:
             self._resolve(proposal, _called(proposal.id, proposal.name))
 
     def _resolve(self, proposal: _Proposal, result: content.Content) -> None:
-        del self._waiting[proposal.id]
+        del self.waiting[proposal.id]
         self._hear(_received(proposal.chat_id, [result, *self._end(proposal.chat_id)]))
 
     def _end(self, chat_id: str) -> list[content.Content]:
         """Return the turn's end, once its answer is complete and no proposal waits."""
         chat = self._chat(chat_id)
-        waits = any(it.chat_id == chat_id for it in self._waiting.values())
+        waits = any(it.chat_id == chat_id for it in self.waiting.values())
         if waits or not chat.is_complete:
             return []
         chat.is_complete = chat.is_stopped = False

@@ -165,10 +165,10 @@ class Translator:
                 self._stop(chat_id)
                 return
             case chat.ToolCallReject(chat_id=chat_id, tool_call_id=call_id):
-                if self._draft.decide(chat_id, call_id, approved=False):
+                if self._draft.waiting and self._draft.decide(chat_id, call_id, approved=False):
                     return
             case chat.ToolCallApprove(chat_id=chat_id, tool_call_id=call_id):
-                if self._draft.decide(chat_id, call_id, approved=True):
+                if self._draft.waiting and self._draft.decide(chat_id, call_id, approved=True):
                     return
                 if message.save and self._report(chat_id, Lack.REMEMBER):
                     message = replace(message, save=None)
@@ -181,7 +181,7 @@ class Translator:
         """
         params = encode(message)
         if isinstance(ours := params.get("chatId"), str):
-            params["chatId"] = self.ids.theirs(ours)
+            params["chatId"] = self.ids.by_ours.get(ours, ours)
         if "agent" in params and message.method == chat.PromptParams.method:
             params["behavior"] = params["agent"]
         if agent := params.get("initializationOptions", {}).get("chatAgent"):
