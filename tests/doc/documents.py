@@ -10,7 +10,11 @@ README = REPOSITORY / "README.md"
 PARTS = REPOSITORY / "doc" / "parts.md"
 CONTRIBUTING = REPOSITORY / "CONTRIBUTING.md"
 SECURITY = REPOSITORY / "doc" / "security.md"
-PAGES = (README, CONTRIBUTING, PARTS, SECURITY)
+AGENTS = REPOSITORY / "AGENTS.md"
+SMALL = (REPOSITORY / "llms.txt", REPOSITORY / ".github" / "SECURITY.md")
+PAGES = (README, CONTRIBUTING, PARTS, SECURITY, AGENTS, *SMALL)
+NAMING = (CONTRIBUTING, PARTS, SECURITY, AGENTS)
+"""Pages that name files of the code."""
 
 TAG = re.compile(r"(?:^|(?<=\s))\*([^*\s|]+)\*(?=\s|$)")
 LINK = re.compile(r"(?<!\S)\(?\|([^|\s]+)\|")

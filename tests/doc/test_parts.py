@@ -31,7 +31,7 @@ def is_path(name: str) -> bool:
     return is_file and FILE.fullmatch(name) is not None and not name.startswith(".")
 
 
-@pytest.mark.parametrize("page", documents.PAGES[1:], ids=lambda path: path.name)
+@pytest.mark.parametrize("page", documents.NAMING, ids=lambda path: path.name)
 def test_every_file_that_a_page_names_exists(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     if page == documents.PARTS:  # items of its lists name files relative to their part
