@@ -2,8 +2,10 @@
 
 `forking_python` starts it, and returns a program to be set as the option `python`. The host is the
 real one, from `launch.run` on, with the streams, the environment and the working folder that
-Neovim gives it, in a session of its own. Only its parent is another: `fork_client.py` stands for it
-among Neovim's children. Tests of starts and of process trees are marked `whole_start`.
+Neovim gives it, in a session of its own. Its parent is another: `fork_client.py` stands for it
+among Neovim's children. Its guardian is forked from it; at its end it tears nothing down that the
+system does, too: both cost as much as all else that it does. Tests of starts, of ends and of
+process trees are marked `whole_start`.
 """
 
 import gc
@@ -20,7 +22,8 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import NamedTuple, NoReturn
 
 REPOSITORY = Path(__file__).parents[2]
 PACKAGE = REPOSITORY / "rplugin" / "python3" / "eca_nvim"
@@ -150,6 +153,45 @@ def become(request: Request) -> None:
         os.environb[name] = value
 
 
+def run_host(arguments: list[str]) -> NoReturn:
+    """Run a host, whose memory the system frees as a whole."""
+    try:
+        import_module("eca_nvim.nvim.launch").run(arguments)
+    except SystemExit as end:
+        os._exit(int(end.code or 0))
+    os._exit(0)
+
+
+class ForkedGuardian:
+    """The process of a guardian, with what the host uses of a `subprocess.Popen`."""
+
+    def __init__(self, _command: list[str], *, pass_fds: list[int], **_options: object) -> None:
+        host = os.getpid()
+        self._pid = os.fork()
+        if not self._pid:
+            guard(pass_fds[0], host)
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal."""
+        os.kill(self._pid, number)
+
+
+def guard(pipe: int, host: int) -> NoReturn:
+    """Be a guardian, as `guardian.py` is as a script, with the pipe and Neovim's only."""
+    try:
+        os.setsid()
+        os.dup2(pipe, 3)
+        os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+        null = os.open(os.devnull, os.O_WRONLY)
+        for stream in (1, 2):
+            os.dup2(null, stream)
+        for ignored in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(ignored, signal.SIG_IGN)
+        os._exit(import_module("eca_nvim.guardian").guard(3, host))
+    finally:
+        os._exit(os.EX_SOFTWARE)
+
+
 def main() -> None:
     """Run as a script: `fork_server.py SOCKET FOLDER`, in which the package is."""
     path, folder = sys.argv[1:]
@@ -158,13 +200,15 @@ def main() -> None:
     ours = (it.name for it in walk_packages(package.__path__, f"{PACKAGE.name}."))
     for name in (*OTHERS, *ours):
         import_module(name)
+    starter = SimpleNamespace(Popen=ForkedGuardian, DEVNULL=subprocess.DEVNULL)
+    vars(import_module("eca_nvim.nvim.guardian_process"))["subprocess"] = starter
     server = ForkServer(path)
     gc.freeze()
     os.write(1, b".")
     request = server.serve()
     if request is not None:
         become(request)
-        import_module("eca_nvim.nvim.launch").run(request.arguments)
+        run_host(request.arguments)
 
 
 if __name__ == "__main__":

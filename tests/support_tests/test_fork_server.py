@@ -9,16 +9,22 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.support.processes import command_line, wait_gone
+from tests.support.processes import command_line, descendants, wait_gone
 
 PATIENCE = 60.0
 CODES = {signal.SIGKILL: 128 + signal.SIGKILL, signal.SIGTERM: 1}
 
 
+def server_of(nvim: Neovim) -> int:
+    """Return the process id of the server."""
+    [server] = [it for it in nvim.child.family() if "eca_nvim.demo" in command_line(it)]
+    return server
+
+
 def host_of(nvim: Neovim) -> int:
-    """Return the process id of the host itself, which its guardian knows."""
-    [guardian] = [it for it in map(command_line, nvim.child.family()) if "guardian.py" in it]
-    return int(guardian.split()[-1])
+    """Return the process id of the host itself, which is its server's parent."""
+    stat = Path(f"/proc/{server_of(nvim)}/stat").read_text()
+    return int(stat.rpartition(")")[2].split()[1])
 
 
 def chat(start_nvim: StartNeovim, server: list[str]) -> Neovim:
@@ -38,10 +44,12 @@ def test_a_forked_host_is_as_neovim_would_have_started_it(
     assert "fork_server.py" in command_line(host)
     assert Path(f"/proc/{host}/cwd").resolve() == workspace
     assert os.getsid(host) == host
-    servers = [it for it in nvim.child.family() if "eca_nvim.demo" in command_line(it)]
-    assert b"\0OF_THE_TEST=yes\0" in Path(f"/proc/{servers[-1]}/environ").read_bytes()
+    server = server_of(nvim)
+    [guardian] = descendants(host) - {server}
+    assert b"\0OF_THE_TEST=yes\0" in Path(f"/proc/{server}/environ").read_bytes()
+    assert os.getsid(guardian) == guardian
     nvim.quit()
-    assert not wait_gone({host, stands_for_it, *servers}, PATIENCE)
+    assert not wait_gone({host, stands_for_it, server, guardian}, PATIENCE)
 
 
 @pytest.mark.either_nvim
@@ -50,9 +58,9 @@ def test_a_signal_to_who_stands_for_a_host_ends_the_host(
     start_nvim: StartNeovim, quick_demo: list[str], number: signal.Signals
 ) -> None:
     nvim = chat(start_nvim, quick_demo)
-    host = host_of(nvim)
+    host, server = host_of(nvim), server_of(nvim)
     os.kill(nvim.lua("return require('eca.host').pid()"), number)
-    assert not wait_gone({host}, PATIENCE)
+    assert not wait_gone({host, server}, PATIENCE)
     nvim.wait_screen(f"exit code {CODES[number]}")
     nvim.check_errors = False
 
