@@ -125,12 +125,13 @@ class Keeper:
         return self._folder / f"{session_id}.json"
 
 
-async def main(folder: Path, unknown: list[str]) -> None:
+async def serve(folder: Path, unknown: list[str]) -> None:
     """Serve on standard input and output until it ends."""
     agent = Keeper(folder, unknown)
     agent.connection = Connection(agent.handle)
     await agent.connection.serve()
 
 
-if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2:]))
+def main() -> None:
+    """Run as a script: `acp_keeper.py FOLDER [METHOD…]`, without these methods."""
+    asyncio.run(serve(Path(sys.argv[1]), sys.argv[2:]))

@@ -338,5 +338,6 @@ class Behaviors(Server):
         self.notify("chat/contentReceived", params)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Serve over standard input and output."""
     run(Behaviors)

@@ -114,5 +114,6 @@ class FirstDraft(Server):
         self.notify("chat/contentReceived", params)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Serve over standard input and output."""
     run(FirstDraft)

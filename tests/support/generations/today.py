@@ -88,5 +88,6 @@ class Today(ToolServers):
         self.answer(self.answering, {})
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Serve over standard input and output."""
     run(Today)

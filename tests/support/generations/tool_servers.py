@@ -34,5 +34,6 @@ class ToolServers(Behaviors):
         super().finish(chat)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Serve over standard input and output."""
     run(ToolServers)

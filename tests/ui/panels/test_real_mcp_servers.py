@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.support.servers import module_command
+from tests.support.launch import REPOSITORY
 
 pytestmark = pytest.mark.either_nvim
 
@@ -28,7 +28,8 @@ def nvim(start_nvim: StartNeovim, tmp_path: Path) -> Neovim:
         "hang": {"command": "sleep", "args": ["1000"]},
     }
     (home / "eca" / "config.json").write_text(json.dumps({"mcpServers": servers}))
-    settings = {"server": {"command": module_command("tests.support.eca_of_mcp")}}
+    python = ["env", f"PYTHONPATH={REPOSITORY}", sys.executable]
+    settings = {"server": {"command": [*python, "-P", "-m", "tests.support.eca_of_mcp"]}}
     environment = {"XDG_CONFIG_HOME": str(home)}
     nvim = start_nvim(settings=settings, columns=80, lines=40, environment=environment)
     nvim.keys(":EcaChat<CR><Esc>:Eca mcp<CR>")
