@@ -2,9 +2,11 @@
 
 import gc
 import itertools
+import os
 import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
@@ -15,7 +17,7 @@ from tests.support.autocommands import WATCHED
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareReplay, PrepareScript, StartNeovim
 from tests.support.fork_server import forking_python
-from tests.support.launch import VERSIONS, Launch
+from tests.support.launch import VERSIONS, Launch, compile_lua
 from tests.support.rpc import ChannelClosed
 from tests.support.screen import Value
 from tests.support.script import Step
@@ -109,6 +111,21 @@ def host_python(request: pytest.FixtureRequest) -> str:
     return str(request.getfixturevalue("forking"))
 
 
+@pytest.fixture(scope="session")
+def compiled_lua(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return `compiled_lua(version)`: the folder of compiled Lua, which all workers share."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+
+    @cache
+    def compiled(version: str) -> Path:
+        folder = shared / f"lua-{version}"
+        compile_lua(version, folder)
+        return folder
+
+    return compiled
+
+
 @pytest.fixture
 def start_nvim(
     request: pytest.FixtureRequest,
@@ -116,6 +133,7 @@ def start_nvim(
     tmp_path: Path,
     workspace: Path,
     host_python: str,
+    compiled_lua: Callable[[str], Path],
 ) -> Iterator[StartNeovim]:
     """Start Neovims that end with the test."""
     started = request.node.stash[STARTED] = list[Neovim]()
@@ -142,6 +160,7 @@ def start_nvim(
             init=WATCHED + init,
             arguments=arguments,
             environment=environment or {},
+            compiled=compiled_lua(nvim_version),
         )
         started.append(Neovim(launch))
         return started[-1]

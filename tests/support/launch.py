@@ -4,8 +4,10 @@ Neovim sees nothing of the person who runs the tests: its environment is new, an
 it reads or writes is in the test's own temporary one.
 """
 
+import fcntl
 import json
 import os
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +29,18 @@ CACHE = REPOSITORY / ".cache" / "user"
 """Shared by all tests, as a user's starts share it: the first host fills it."""
 NO_PYTHON = "vim.g.loaded_python3_provider = 0"
 """Otherwise Neovim tries every Python on the machine when a Python file is opened."""
+COMPILED_ONCE = """
+vim.loader.path = '{0}'
+vim.loader.enable()
+"""
+"""Users' plugin managers do this, too: to compile is half of a chat's start in Neovim."""
+COMPILE = """
+for _, folder in ipairs({{ '{0}/lua', vim.env.VIMRUNTIME }}) do
+  local files = vim.fs.find(function(name) return vim.endswith(name, '.lua') end,
+    {{ path = folder, type = 'file', limit = math.huge }})
+  vim.iter(files):each(loadfile)
+end
+"""
 READ_AT_ONCE = f"""
 package.preload['eca.ui.message'] = function()
   local message = dofile('{REPOSITORY}/lua/eca/ui/message.lua')
@@ -49,12 +63,27 @@ def neovim_binary(version: str) -> Path:
     return path
 
 
+def compile_lua(version: str, folder: Path) -> None:
+    """Have a Neovim compile its own Lua and the plugin's, unless the folder has it.
+
+    Neovims that run at the same time would read each other's unfinished files.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not any(folder.iterdir()):
+            lua = COMPILED_ONCE.format(folder) + COMPILE.format(REPOSITORY)
+            command = [str(neovim_binary(version)), "--clean", "--headless", "-l", "-"]
+            subprocess.run(command, input=lua, text=True, check=True)
+
+
 @dataclass(frozen=True)
 class Launch:
     """One start of Neovim.
 
     `home` contains all folders that Neovim uses, `settings` become `vim.g.eca`, `init` is Lua code
-    that runs before any plugin, `arguments` are for Neovim (files to open, `-c` commands).
+    that runs before any plugin, `arguments` are for Neovim (files to open, `-c` commands);
+    compiled Lua is in the folder `compiled`.
     """
 
     version: str
@@ -67,13 +96,15 @@ class Launch:
     init: str = ""
     arguments: Sequence[str] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    compiled: Path | None = None
 
     def prepare(self) -> None:
         """Make the folders and the start-up file that `command` names."""
         for name in FOLDERS.values():
             (self.home / name).mkdir(parents=True, exist_ok=True)
         (self.home / FOLDERS["XDG_RUNTIME_DIR"]).chmod(0o700)
-        lines = (NO_PYTHON, READ_AT_ONCE, self._settings_lua(), self.init, "")
+        loader = COMPILED_ONCE.format(self.compiled) if self.compiled else ""
+        lines = (loader, NO_PYTHON, READ_AT_ONCE, self._settings_lua(), self.init, "")
         self.prelude.write_text("\n".join(lines))
 
     def command(self) -> list[str]:
