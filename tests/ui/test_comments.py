@@ -1,12 +1,16 @@
-"""Comments on changes in the quickfix list, sent as one prompt."""
+"""Comments in the list of changes, in the files, and above the input; sent as one prompt."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.ui.listed import change, make_file, rows, show, start_stage, wait_row
+from tests.support.screen import Value
+from tests.ui.listed import LINES, change, make_file, rows, show, start_stage, wait_row
 from tests.ui.staged import CHAT, draw, sent, wait_sent
+
+ROW = "+1 -1  LINE 5"
 
 
 @pytest.fixture
@@ -16,102 +20,142 @@ def file(workspace: Path) -> Path:
 
 @pytest.fixture
 def stage(start_nvim: StartNeovim, file: Path) -> Neovim:
-    return start_stage(start_nvim, file.parent)
+    nvim = start_stage(start_nvim, file.parent)
+    nvim.lua(f"require('eca.window').current_chat = function() return '{CHAT}' end")
+    return nvim
 
 
-def comment(nvim: Neovim, text: str, name: str = "code.txt:5") -> None:
-    """Comment on what is under the cursor."""
+def comment(nvim: Neovim, text: str, name: str = "code.txt:5") -> Mapping[str, Value]:
+    """Comment on what is under the cursor, and return what the host gets."""
+    count = len(sent(nvim, "comment"))
     nvim.input("c")
     nvim.wait_screen(f"Comment on {name}:")
     nvim.keys(f"{text}<CR>")
+    return wait_sent(nvim, "comment", count + 1)[-1]
 
 
-def test_comments_become_one_prompt(stage: Neovim, file: Path) -> None:
-    fenced = {"before": ["```"], "after": ["a", "b"], "count": 2, "line": 9}
-    show(stage, change(file), change(file, key="k9", **fenced))
-    stage.keys("s")
-    stage.wait_screen("no comments to send")
-    stage.keys("cwhy loud?<CR>")
-    wait_row(stage, 1, "commented")
-    stage.keys("jcand this?<CR>")
-    wait_row(stage, 2, "commented")
-    stage.keys("k:Eca changes comment<CR>")
-    stage.wait_screen("Comment on code.txt:5: why loud?")
-    stage.keys("!<CR>s")
-    (prompt,) = wait_sent(stage, "prompt")
-    assert prompt["chat"] == CHAT
-    assert prompt["text"] == (
-        "code.txt:5\n\n```diff\n-line 5\n+LINE 5\n```\n\nwhy loud?!\n\n"
-        "code.txt:9-10\n\n````diff\n-```\n+a\n+b\n````\n\nand this?"
-    )
-    wait_row(stage, 1, "sent")
-    stage.keys("s")
-    assert len(sent(stage, "prompt")) == 1
+def told(nvim: Neovim, *comments: Mapping[str, Value]) -> None:
+    """Draw the comments that the host has."""
+    draw(nvim, ["comments", CHAT, [*comments]])
 
 
-def test_an_empty_comment_takes_it_back(stage: Neovim, file: Path) -> None:
-    show(stage, change(file))
-    stage.keys("cno<CR>")
-    wait_row(stage, 1, "commented")
-    stage.keys("c<C-u><CR>")
-    wait_row(stage, 1, "+1 -1")
-    stage.keys("cno<Esc>")
-    assert rows(stage)[1] == "+1 -1  LINE 5"
-
-
-def test_comments_wait_until_they_are_sent(stage: Neovim, file: Path) -> None:
-    both = change(file), change(file, key="k9", line=9)
-    show(stage, *both)
-    comment(stage, "why?")
+def test_comments_in_the_list(stage: Neovim, file: Path) -> None:
+    other = change(file.parent / "new.txt", key="new", kind="new", text="new file")
+    show(stage, change(file), change(file, key="k9", line=9), other)
+    first = comment(stage, "why loud?")
+    assert first == {
+        "chat": CHAT,
+        "id": first["id"],
+        "text": "why loud?",
+        "paths": [str(file)],
+        "line": 5,
+        "count": 1,
+        "before": ["line 5"],
+        "subject": "",
+        "turn": 1,
+    }
+    assert rows(stage)[:3] == ["turn 1: shout", ROW, "comment, not sent: why loud?"]
+    again = comment(stage, "!")  # on the change: its comment is offered
+    assert (again["id"], again["text"]) == (first["id"], "why loud?!")
     stage.keys("j")
-    comment(stage, "and this?", "code.txt:9")
-    show(stage, *both)
-    stage.wait_screen("2 comments not sent yet")
-    assert rows(stage)[1:] == ["commented  +1 -1  LINE 5"] * 2
-    show(stage, change(file, turn=2), command="Eca changes 2")
-    stage.keys("s")
-    (prompt,) = wait_sent(stage, "prompt")
-    assert prompt["text"].count("why?") == prompt["text"].count("and this?") == 1
-    stage.command("messages clear")
-    show(stage, *both)
-    assert rows(stage)[1] == "sent  +1 -1  LINE 5"
-    assert stage.messages() == ""
-    stage.keys("s")
-    stage.wait_screen("no comments to send")
-
-
-def test_a_comment_outlives_what_it_is_about(stage: Neovim, file: Path) -> None:
-    show(stage, change(file), change(file, key="k9", line=9), change(file, key="k12", line=12))
-    comment(stage, "never again")
-    stage.keys("rj")
-    comment(stage, "good", "code.txt:9")
-    stage.keys("aj")
-    comment(stage, "hm", "code.txt:12")
-    assert rows(stage)[1:3] == [
-        "reverted  commented  +1 -1  LINE 5",
-        "kept  commented  +1 -1  LINE 5",
-    ]
-    show(stage, change(file, key="k2", line=2, turn=2))
-    stage.wait_screen("3 comments not sent yet")
+    assert comment(stage, "!")["text"] == "why loud?!!"  # and on its own row
+    stage.keys("r")
+    stage.wait_screen("no change under the cursor")
+    stage.keys("2j")
+    whole = comment(stage, "why a new file?", "new.txt")
+    assert (whole["subject"], whole["count"]) == ("new file", 0)
+    stage.keys("gg")
+    turn = comment(stage, "too much at once", "turn 1")
+    assert turn["subject"] == "all changes of the turn “shout”"
+    assert turn["paths"] == [str(file), str(file.parent / "new.txt")]
     assert rows(stage) == [
         "turn 1: shout",
-        "reverted  commented  +1 -1  LINE 5",
-        "kept  commented  +1 -1  LINE 5",
-        "gone  commented  +1 -1  LINE 5",
-        "turn 2: shout",
-        "+1 -1  LINE 5",
+        "comment, not sent: too much at once",
+        ROW,
+        "comment, not sent: why loud?!!",
+        ROW,
+        "+1 -1  new file",
+        "comment, not sent: why a new file?",
     ]
-    stage.keys("jjc<C-u><CR>")
-    wait_row(stage, 3, "gone  +1 -1")
-    show(stage, change(file, key="k9", line=9))
-    assert rows(stage)[1:] == ["commented  +1 -1  LINE 5", "reverted  commented  +1 -1  LINE 5"]
-    show(stage, listed=True)
+    assert len({it["id"] for it in sent(stage, "comment")}) == len([first, whole, turn])
+
+    show(stage, change(file), command="Eca changes 2")
+    stage.wait_screen("3 comments not sent yet")
+    assert rows(stage)[-2:] == ["comments", "comment, not sent: why a new file?"]
+    stage.keys("G")
+    assert comment(stage, "<C-u>", "new.txt")["text"] == ""
+    assert rows(stage) == [
+        "turn 1: shout",
+        "comment, not sent: too much at once",
+        ROW,
+        "comment, not sent: why loud?!!",
+    ]
+    told(
+        stage,
+        {**first, "text": "why?", "state": "open", "line": 5},
+        {**turn, "state": "addressed"},
+    )
+    wait_row(stage, 1, "comment, addressed: too much")
+    assert rows(stage)[3] == "comment, open: why?"
     stage.keys("s")
+    (asked,) = wait_sent(stage, "send_comments")
+    text = "code.txt:5\n\n```diff\n+@file\n```\n\nwhy?"
+    draw(stage, ["answer", asked["request"], {"text": text, "typed": "why?", "count": 1}])
     (prompt,) = wait_sent(stage, "prompt")
-    assert "never again" in prompt["text"]
-    assert "good" in prompt["text"]
-    assert "hm" not in prompt["text"]
-    stage.command("wincmd p | edit code.txt | edit!")
+    assert (prompt["chat"], prompt["text"], prompt["contexts"]) == (CHAT, text, [])
+    stage.wait_screen("1 comment sent as a prompt")
+    draw(stage, ["emit", "EcaTurnFinished", {"chat": CHAT}])
+    count = len(sent(stage, "check_comments"))
+    stage.wait_for(lambda: len(sent(stage, "check_comments")) >= count, "a look at the comments")
+
+
+def drawn(nvim: Neovim) -> list[tuple[int, list[str]]]:
+    """Return the virtual lines of the current buffer, with the line above them."""
+    marks: list[Value] = nvim.lua(
+        "local space = vim.api.nvim_create_namespace('eca.review.comments') "
+        "return vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })"
+    )
+    return [
+        (row + 1, ["".join(text for text, _ in line) for line in details["virt_lines"]])
+        for _, row, _, details in marks
+    ]
+
+
+def test_comments_in_the_code(stage: Neovim, file: Path) -> None:
+    """On any lines, wrapped below them; they move with the text, and a reload keeps their place."""
+    stage.command(f"edit {file}")
+    stage.input(":5,6Eca changes comment<CR>")
+    stage.wait_screen("Comment on code.txt:5:")
+    words = " ".join(["why"] * 40)
+    stage.keys(f"{words}<CR>")
+    (first,) = sent(stage, "comment")
+    assert (first["line"], first["count"], "before" in first) == (5, 2, False)
+    ((line, text),) = drawn(stage)
+    assert line == 6
+    assert len(text) == 2
+    assert all(it.startswith("▎ ") for it in text)
+    assert text[-1].endswith("why  not sent")
+    assert max(map(len, text)) <= 100
+    stage.keys("3GOmine<Esc>")
+    assert drawn(stage)[0][0] == 7
+    told(stage, {**first, "text": "why?", "state": "open", "line": 6})
+    stage.wait_for(lambda: drawn(stage) == [(7, ["▎ why?  open"])], "the comment")
+    stage.command("edit!")
+    assert drawn(stage) == [(7, ["▎ why?  open"])]
+    told(stage, {**first, "text": "a\x1b[1m\n%{b}", "state": "addressed", "line": 99})
+    last = len(LINES)
+    shown = [(last, ["▎ a<1b>[1m", "▎ %{b}  addressed"])]
+    stage.wait_for(lambda: drawn(stage)[0][0] == last, "the last line")
+    assert [(line, len(text)) for line, text in drawn(stage)] == [(last, len(shown[0][1]))]
+    stage.command("diffthis")
+    assert drawn(stage) == []
+    stage.command("diffoff")
+    assert len(drawn(stage)) == 1
+    told(stage)
+    stage.wait_for(lambda: drawn(stage) == [], "the comment to go")
+    stage.command("enew")
+    stage.keys(":Eca changes comment<CR>")
+    stage.wait_screen("no file to comment on here")
 
 
 def test_a_comment_typed_while_the_list_is_made_anew_is_kept(stage: Neovim, file: Path) -> None:
@@ -120,51 +164,4 @@ def test_a_comment_typed_while_the_list_is_made_anew_is_kept(stage: Neovim, file
     stage.keys("c")
     show(stage, change(file))
     stage.lua("package.loaded.done('late')")
-    wait_row(stage, 1, "commented")
-
-
-def test_a_chat_takes_its_comments_along(stage: Neovim, file: Path) -> None:
-    show(stage, change(file))
-    comment(stage, "why?")
-    draw(stage, ["forget", CHAT], ["emit", "EcaChatClosed", {"chat": CHAT}])
-    stage.wait_screen("1 comment discarded: the chat was deleted")
-    draw(stage, ["emit", "EcaChatClosed", {"chat": CHAT}])
-    stage.keys("s")
-    stage.wait_screen("no comments to send")
-
-
-def test_a_turn_is_commented(stage: Neovim, file: Path) -> None:
-    other = change(file.parent / "new.txt", key="new", kind="new", text="new file")
-    show(stage, change(file), change(file, key="k9", line=9), other)
-    stage.keys("gg")
-    comment(stage, "too much at once", "turn 1")
-    assert rows(stage) == [
-        "commented  turn 1: shout",
-        *["+1 -1  LINE 5"] * 2,
-        "+1 -1  new file",
-    ]
-    show(stage, change(file, turn=2))
-    assert rows(stage)[0] == "commented  turn 1: shout"
-    stage.keys("ggr")
-    stage.wait_screen("no change under the cursor")
-    stage.keys("s")
-    (prompt,) = wait_sent(stage, "prompt")
-    assert prompt["text"] == (
-        "all changes of the turn “shout”: code.txt, new.txt\n\ntoo much at once"
-    )
-    wait_row(stage, 0, "sent  turn 1: shout")
-
-
-def test_lines_of_a_file_are_commented(stage: Neovim, file: Path) -> None:
-    """Without a list, as in a review in the code."""
-    stage.command(f"edit {file}")
-    stage.lua("require('eca.window').current_chat = function() return 'c1' end")
-    stage.lua("vim.schedule(function() require('eca.review.notes').on_lines(0, 5, 6, { 'x' }) end)")
-    stage.wait_screen("Comment on code.txt:5:")
-    stage.keys("why loud?<CR>")
-    show(stage, change(file))
-    assert rows(stage)[:2] == ["comments", "commented  +2 -1  LINE 5"]
-    stage.keys("s")
-    (prompt,) = wait_sent(stage, "prompt")
-    quoted = "```diff\n-x\n+LINE 5\n+line 6\n```"
-    assert prompt["text"].startswith(f"code.txt:5-6\n\n{quoted}\n\nwhy loud?")
+    wait_row(stage, 2, "comment, not sent: late")

@@ -56,9 +56,8 @@ def test_in_the_question_for_a_comment(stage: Neovim, file: Path) -> None:
     stage.input("c")
     stage.wait_screen(f"Comment on {SHOWN}:5:")
     stage.keys("why?<CR>")
-    assert rows(stage)[2] == "+1 -1  moved"
-    stage.keys("s")
-    assert wait_sent(stage, "prompt")[0]["text"].startswith(f"{SHOWN}:5\n")
+    assert rows(stage)[2:] == ["comment, not sent: why?", "+1 -1  moved"]
+    assert wait_sent(stage, "comment")[0]["paths"] == [str(file)]
 
 
 def test_in_the_questions_about_a_conflict(stage: Neovim, file: Path) -> None:

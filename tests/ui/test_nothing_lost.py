@@ -15,6 +15,8 @@ from tests.ui.staged import draw, question
 from tests.ui.talk import asks, catch_up, draft, host_of, say, start_chat, wait_kept, wait_line
 from tests.ui.view import CHAT, View, open_view
 
+from eca_nvim.chat.vocabulary.ops import SetComments
+
 pytestmark = pytest.mark.whole_start
 
 StartAgain = Callable[..., Neovim]
@@ -375,14 +377,22 @@ def test_a_draft_that_made_room_for_an_answer_is_told(view: View) -> None:
     assert [it["text"] for it in view.sent("keep_draft")] == ["half", "half\nmauve"]
 
 
-def test_comments_that_wait_are_told(view: View) -> None:
+def test_a_comment_that_no_host_has_confirmed_is_told(view: View) -> None:
+    """Like a draft, and to the next host; what one has confirmed is its own to keep."""
     view.nvim.lua("""
-    local change = { key = 'k', turn = 1, path = '/a', kind = 'turn', prompt = 'shout', text = 'a' }
-    local comment = { change = change, line = 0, text = 'why loud?' }
-    require('eca.review.notes').comment('one', 'k', comment)
+    vim.ui.input = function(_, done) done('why loud?') end
+    require('eca.review.notes').on_place('one', {
+      paths = { '/a' }, line = 1, count = 1, subject = '', turn = 0,
+    })
     """)
     view.nvim.keys("ihalf<Esc>")
-    (told,) = view.sent("keep_draft")
-    assert told["text"].endswith("why loud?\nhalf")
-    view.nvim.lua("require('eca.review.notes').sent('one') require('eca.input.drafts').flush()")
+    assert view.sent("keep_draft")[-1]["text"] == "why loud?\nhalf"
+    (told,) = view.sent("comment")
+    view.nvim.lua("require('eca.view.host_gone').show()")
+    assert told in view.nvim.lua(
+        "return vim.tbl_map(function(it) return it.payload end, "
+        "require('eca.host.held_intents').all())"
+    )
+    view.draw(SetComments(CHAT, [{**told, "state": "unsent"}]))
+    view.nvim.lua("require('eca.input.drafts').flush()")
     assert view.sent("keep_draft")[-1]["text"] == "half"

@@ -117,7 +117,10 @@ def comment(nvim: Neovim, text: str) -> None:
     nvim.input("c")
     nvim.wait_screen("Comment on ")
     nvim.keys(f"{text}<CR>")
-    wait_row(nvim, "commented")
+    nvim.wait_until(
+        "vim.iter(vim.fn.getqflist()):any(function(it) return "
+        f"it.text == 'comment, not sent: {text}' end)"
+    )
 
 
 @pytest.mark.either_nvim

@@ -28,8 +28,12 @@ end
 
 --- List the changes of the chat's tools, or do something with the one under the cursor.
 ---@param what? integer|'keep'|'revert'|'comment'|'send' the number of a turn; default: all
-function M.changes(what)
-  if type(what) == 'string' then
+---@param _? boolean
+---@param call? eca.Call its range: the lines to comment on
+function M.changes(what, _, call)
+  if what == 'comment' and call and call.range > 0 then
+    review.comment(call.line1, call.line2)
+  elseif type(what) == 'string' then
     M[what]()
   else
     M.open('changes', what)

@@ -15,7 +15,14 @@ local mirror = require('eca.state.mirror')
 local M = {}
 
 --- Intents that any host understands.
-local PORTABLE = { open_chat = true, prompt = true, choose = true, trust = true, keep_draft = true }
+local PORTABLE = {
+  open_chat = true,
+  prompt = true,
+  choose = true,
+  trust = true,
+  keep_draft = true,
+  comment = true,
+}
 
 --- The intents that the host confirms, and their fields with text of the user. A secret is never
 --- held.

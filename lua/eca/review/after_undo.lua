@@ -11,7 +11,7 @@ local M = {}
 ---@param files string[] absolute paths
 ---@param refresh fun(lines?: table<string, integer>) draws the rows again, with their lines by key
 function M.follow(review, plan, files, refresh)
-  local words = notes.of(review.chat).words
+  local words = notes.words(review.chat)
   for key, change in pairs(review.changes) do
     if vim.list_contains(plan.turns, change.turn) and vim.list_contains(files, change.path) then
       words[key] = not plan.again and 'undone' or nil
@@ -35,7 +35,8 @@ function M.follow(review, plan, files, refresh)
       end
     end
     for key, change in pairs(review.changes) do
-      if change.kind ~= 'turn' and not lines[key] then
+      local is_ours = change.kind == 'turn' or change.kind == 'comment'
+      if not is_ours and not lines[key] then
         words[key] = words[key] or 'gone'
       elseif words[key] == 'gone' then
         words[key] = nil

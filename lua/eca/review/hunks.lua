@@ -16,7 +16,8 @@ local M = {}
 ---@field turn integer
 ---@field prompt string of that turn
 ---@field path string
----@field kind 'lines'|'new'|'deleted'|'moved'|'other'|'turn' `turn`: our own row for a whole turn
+---@field kind 'lines'|'new'|'deleted'|'moved'|'other'|'turn'|'comment' the last are rows of our own
+---@field comment? eca.Comment
 ---@field line integer 1-based
 ---@field added integer
 ---@field removed integer

@@ -7,20 +7,17 @@
 ---   they work on the whole turn.
 --- - The user's notes on changes are kept separately and outlive the list.
 local after_undo = require('eca.review.after_undo')
-local buffers = require('eca.chat.buffers')
-local field = require('eca.input.field')
 local host = require('eca.host')
 local hunks = require('eca.review.hunks')
-local input = require('eca.input')
 local notes = require('eca.review.notes')
 local notify = require('eca.ui.notify')
 local others = require('eca.ui.others')
 local paths = require('eca.files.paths')
 local return_window = require('eca.ui.return_window')
 local rows = require('eca.review.rows')
-local sanitize = require('eca.ui.sanitize')
 local to_code = require('eca.window.to_code')
 local undo = require('eca.review.undo')
+local windows = require('eca.window')
 
 local M = {}
 
@@ -29,7 +26,8 @@ local ROWS = 10
 ---@class eca.Review
 ---@field id integer of the quickfix list
 ---@field chat string
----@field changes table<string, eca.Change> by key, rows of turns included
+---@field listed eca.Change[] as the host has listed them
+---@field changes table<string, eca.Change> by key, rows of our own included
 
 ---@class eca.ReviewItem of the quickfix list
 ---@field bufnr integer
@@ -70,24 +68,33 @@ local function open_window()
   attach()
 end
 
+---@param list_of eca.Review its changes become these
+---@param ordered eca.Change[]
+---@return table[] items of the quickfix list
+local function items_of(list_of, ordered)
+  local items = {} ---@type table[]
+  list_of.changes = {}
+  for _, change in ipairs(ordered) do
+    list_of.changes[change.key] = change
+    items[#items + 1] = rows.item(change, notes.words(list_of.chat))
+  end
+  return items
+end
+
 ---@param chat string
 ---@param changes eca.Change[]
----@param turn? integer list only this one
 ---@param asked eca.Asked
-local function show(chat, changes, turn, asked)
-  local ordered = rows.order(changes, notes.listed(chat, changes, turn))
+local function show(chat, changes, asked)
+  notes.listed(chat, changes)
+  local ordered = rows.order(changes, notes.comments(chat))
   if #ordered == 0 then
     notify.info('no changes left to review')
     return
   elseif not return_window.may_focus(asked, 'the list of changes') then
     return
   end
-  review = { id = 0, chat = chat, changes = {} }
-  local items = {} ---@type table[]
-  for _, change in ipairs(ordered) do
-    review.changes[change.key] = change
-    items[#items + 1] = rows.item(change, notes.of(chat))
-  end
+  review = { id = 0, chat = chat, listed = changes, changes = {} }
+  local items = items_of(review, ordered)
   vim.fn.setqflist({}, ' ', { title = rows.title(), items = items })
   review.id = vim.fn.getqflist({ id = 0 }).id
   open_window()
@@ -107,7 +114,7 @@ function M.open(chat, turn)
   local asked = return_window.asked()
   host.ask('changes', { chat = chat, turn = turn }, function(changes)
     if changes then
-      show(chat, changes, turn, asked)
+      show(chat, changes, asked)
     end
   end)
 end
@@ -130,62 +137,74 @@ end
 --- The changes under the cursor: one, or all of a turn if the cursor is on the turn's row.
 ---@return eca.Target[] empty: there is none
 ---@return eca.Change? turn the turn's row under the cursor
+---@return eca.Comment? comment whose row is under the cursor
 local function under_cursor()
   local items = list({ items = 0 }).items ---@type eca.ReviewItem[]
   local in_list = vim.bo.buftype == 'quickfix' and M.is_shown()
   local row = in_list and items[vim.api.nvim_win_get_cursor(0)[1]] or nil
   local at = row and change_of(row)
-  local turn = at and at.kind == 'turn' and at or nil
+  local turn = at and at.kind == 'turn' and at.turn > 0 and at or nil
   local targets = {} ---@type eca.Target[]
   for _, found in ipairs(items) do
     local change = change_of(found)
-    if change and change.kind ~= 'turn' then
+    if change and change.kind ~= 'turn' and change.kind ~= 'comment' then
       local here = found == row or (turn and turn.turn == change.turn)
       if here or (not row and is_under_cursor(found, change)) then
         targets[#targets + 1] = { change = change, line = found.lnum }
       end
     end
   end
-  return targets, turn
+  return targets, turn, at and at.comment
 end
 
 --- The changes under the cursor; shows a message if there are none.
----@param turn_counts? boolean the row of a turn is enough
 ---@return eca.Target[]
 ---@return eca.Change? turn the turn's row under the cursor
-local function targets_here(turn_counts)
+local function targets_here()
   if not review or list({ id = 0 }).id == 0 then
     notify.info('open the list first with :Eca changes')
     return {}
   end
   local targets, turn = under_cursor()
-  if #targets == 0 and not (turn and turn_counts) then
+  if #targets == 0 then
     notify.info('no change under the cursor')
   end
   return targets, turn
 end
 
---- Update the list's rows with the notes on its changes.
+--- Update the list's rows with the notes on its changes. The cursor stays on its row.
 ---@param chat string only if the list is of this chat
 ---@param lines? table<string, integer> where changes are now, by key
 local function refresh(chat, lines)
   if not review or review.chat ~= chat or list({ id = 0 }).id == 0 then
     return
   end
-  local items = list({ items = 0 }).items ---@type eca.ReviewItem[]
-  for _, found in ipairs(items) do
+  local window = vim.fn.getqflist({ winid = 0 }).winid
+  local cursor = window ~= 0 and M.is_shown() and vim.api.nvim_win_get_cursor(window)
+  local moved, before = {}, {} ---@type table<string, integer>, string?
+  for row, found in
+    ipairs(list({ items = 0 }).items --[[@as eca.ReviewItem[] ]])
+  do
     local change = change_of(found)
     if change then
-      found.text = rows.text(change, notes.of(chat))
-      found.lnum = lines and lines[change.key] or found.lnum
-      found.end_lnum = rows.last_line(change, found.lnum) -- Neovim moves only `lnum`
+      moved[change.key] = change.kind ~= 'comment' and found.lnum or nil -- with edits of its file
+      before[row] = change.key
     end
   end
-  local window = vim.fn.getqflist({ winid = 0 }).winid
-  local view = window ~= 0 and vim.api.nvim_win_get_cursor(window)
+  local items = items_of(review, rows.order(review.listed, notes.comments(chat)))
+  local row = cursor and math.min(cursor[1], #items)
+  for place, item in ipairs(items) do
+    local key = item.user_data.change
+    local change = review.changes[key]
+    if item.lnum then
+      item.lnum = lines and lines[key] or moved[key] or item.lnum
+      item.end_lnum = rows.last_line(change, item.lnum) -- Neovim moves only `lnum`
+    end
+    row = cursor and before[cursor[1]] == key and place or row
+  end
   vim.fn.setqflist({}, 'r', { id = review.id, title = rows.title(), items = items })
-  if view then
-    vim.api.nvim_win_set_cursor(window, view)
+  if cursor then
+    vim.api.nvim_win_set_cursor(window, { row, cursor[2] })
   end
 end
 
@@ -194,7 +213,7 @@ end
 ---@param subjects { change: eca.Change }[]
 local function note(chat, word, subjects)
   for _, subject in ipairs(subjects) do
-    notes.of(chat).words[subject.change.key] = word
+    notes.words(chat)[subject.change.key] = word
   end
   refresh(chat)
 end
@@ -291,50 +310,45 @@ function M.revert()
   end
 end
 
---- Ask for a comment on a change or a turn; an empty one removes it.
-function M.comment()
-  local targets, turn = targets_here(true)
-  local target, chat = targets[1], review and review.chat
-  if turn then -- the names of its files are the subject
-    local subject = { text = table.concat(files_of(targets), ', ') }
-    target = { change = vim.tbl_extend('force', turn, subject), line = 0 }
+--- Ask for a comment on a change, a turn, or lines of a file; an empty one removes it.
+---@param first? integer lines of a file (1-based); default: those of the change, or the cursor's
+---@param last? integer
+function M.comment(first, last)
+  local in_list = vim.bo.buftype == 'quickfix' and M.is_shown()
+  local targets, turn, comment = {}, nil, nil ---@type eca.Target[], eca.Change?, eca.Comment?
+  if not first and review and list({ id = 0 }).id ~= 0 then
+    targets, turn, comment = under_cursor()
   end
-  if not target or not chat then
-    return
+  local chat, target = review and review.chat, targets[1]
+  if chat and comment then
+    notes.ask(chat, comment)
+  elseif chat and turn then
+    local files = vim.tbl_map(function(it)
+      return it.change.path
+    end, targets)
+    notes.on_place(chat, notes.place(turn, 0, vim.fn.uniq(files)))
+  elseif chat and target then
+    notes.on_place(chat, notes.place(target.change, target.line))
+  elseif in_list then
+    notify.info('no change under the cursor')
+  else
+    local line = vim.api.nvim_win_get_cursor(0)[1]
+    notes.on_lines(0, first or line, last or first or line)
   end
-  local key = target.change.key
-  local name = sanitize.line(vim.fs.basename(target.change.path))
-  local place = turn and key or ('%s:%d'):format(name, target.line)
-  local before = notes.of(chat).comments[key]
-  local options = { prompt = ('Comment on %s: '):format(place), default = before and before.text }
-  require('eca.ui.choose').line(options, function(text)
-    if text then
-      local comment = { change = target.change, line = target.line, text = text }
-      notes.comment(chat, key, text:find('%S') and comment or nil)
-      refresh(chat)
-    end
-  end)
 end
 
---- Send all comments as one prompt.
+--- Send the comments as one prompt.
 function M.send()
-  local chat = review and review.chat
-  if not chat or not notes.count_unsent(chat) then
+  local in_list = vim.bo.buftype == 'quickfix' and M.is_shown()
+  local chat = in_list and review and review.chat or windows.current_chat()
+  if chat then
+    notes.send(chat)
+  else
     notify.info('no comments to send')
-    return
   end
-  local comments = notes.of(chat).comments
-  for _, found in ipairs(list({ items = 0 }).items) do
-    local comment = comments[(found.user_data or {}).change]
-    if comment then
-      comment.line = found.lnum -- the list moves with edits of the files
-    end
-  end
-  local draft = buffers.ensure(chat).input
-  input.send(chat, field.with_ranges(draft, notes.prompt(chat)), {})
-  notes.sent(chat)
-  note(chat, 'sent', vim.tbl_values(comments))
 end
+
+notes.on_changed(refresh)
 
 vim.api.nvim_create_autocmd('FileType', {
   group = vim.api.nvim_create_augroup('eca.review', {}),

@@ -1,121 +1,232 @@
---- The user's notes on the changes of a chat: what was done with each, and comments, worded as one
---- prompt.
+--- The user's notes on the changes of a chat: what was done with each, and comments, on changes or
+--- on any lines of files, which are sent as one prompt.
 ---
 --- Rules kept here:
---- - Notes outlive the list: the host's key identifies a change in the next list, too.
---- - A comment is removed only when it is sent, deleted, or its chat is deleted.
+--- - The host keeps the comments, over turns and restarts, and knows what has become of each. Here
+---   is a copy of what it has said, and of what it has not heard yet.
+--- - What no host has confirmed is saved like a draft, and told to the next host.
 --- - The host's list takes precedence: a listed change counts as neither kept nor reverted.
---- - Code is quoted in a fence that none of its lines can close.
-local chats = require('eca.chat.buffers')
+local buffers = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
+local comment_marks = require('eca.review.comment_marks')
 local drafts = require('eca.input.drafts')
+local field = require('eca.input.field')
+local held_intents = require('eca.host.held_intents')
+local host = require('eca.host')
+local input = require('eca.input')
+local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 local paths = require('eca.files.paths')
-local rows = require('eca.review.rows')
 local sanitize = require('eca.ui.sanitize')
+local winbar = require('eca.window.winbar')
 local windows = require('eca.window')
 
 local M = {}
 
-local MOST_LINES = 40
---- Lines around a comment that tell where it is.
-local AROUND = 3
+local TURN = 'all changes of the turn '
 
----@class eca.Comment
----@field change eca.Change
----@field line integer 1-based, as it is now
----@field text string
+local words = {} ---@type table<string, table<string, string>> by chat and key
+local listeners = {} ---@type fun(chat: string)[]
+local made = 0
 
----@param sign string
----@param lines string[]
----@param into string[]
-local function quote(sign, lines, into)
-  for index, line in ipairs(lines) do
-    if index > MOST_LINES then
-      into[#into + 1] = ('… %d more lines'):format(#lines - MOST_LINES)
-      return
-    end
-    into[#into + 1] = sign .. line:gsub('\r$', '')
-  end
-end
-
----@param lines string[]
----@return string
-local function fence_for(lines)
-  local longest = 2
-  for _, line in ipairs(lines) do
-    for run in line:gmatch('`+') do
-      longest = math.max(longest, #run)
-    end
-  end
-  return ('`'):rep(longest + 1)
-end
-
----@param comment eca.Comment
----@return string
-local function place(comment)
-  local path = paths.short(comment.change.path)
-  local count = comment.change.count or 0
-  local last = count > 1 and ('-%d'):format(comment.line + count - 1) or ''
-  return ('%s:%d%s'):format(path, comment.line, last)
-end
-
----@param comment eca.Comment
----@return string
-local function paragraph(comment)
-  local change, quoted = comment.change, {}
-  if change.kind == 'turn' then
-    local name = change.prompt ~= '' and ('“%s”'):format(change.prompt)
-      or ('number %d'):format(change.turn)
-    local subject = ('all changes of the turn %s: %s'):format(name, change.text)
-    return ('%s\n\n%s'):format(subject, comment.text)
-  end
-  quote('-', change.before or {}, quoted)
-  quote('+', change.after or {}, quoted)
-  if #quoted == 0 then
-    local subject = rows.subject(change)
-    return ('%s (%s)\n\n%s'):format(place(comment), subject, comment.text)
-  end
-  local fence = fence_for(quoted)
-  local code = table.concat(quoted, '\n')
-  return ('%s\n\n%sdiff\n%s\n%s\n\n%s'):format(place(comment), fence, code, fence, comment.text)
-end
-
----@class eca.ReviewNotes
----@field words table<string, string> what was done with a change, by key
----@field comments table<string, eca.Comment> unsent ones, by key
-
-local by_chat = {} ---@type table<string, eca.ReviewNotes>
-
---- The notes of a chat.
+--- What was done with the changes of a chat, by their keys.
 ---@param chat string
----@return eca.ReviewNotes
-function M.of(chat)
-  by_chat[chat] = by_chat[chat] or { words = {}, comments = {} }
-  return by_chat[chat]
+---@return table<string, string>
+function M.words(chat)
+  words[chat] = words[chat] or {}
+  return words[chat]
 end
 
---- Set the comment on a change.
+--- Called with a new list of changes.
 ---@param chat string
----@param key string
----@param comment? eca.Comment nil: remove it
-function M.comment(chat, key, comment)
-  M.of(chat).comments[key] = comment
+---@param changes eca.Change[]
+function M.listed(chat, changes)
+  for _, change in ipairs(changes) do
+    M.words(chat)[change.key] = nil
+  end
+end
+
+-- Comments ---------------------------------------------------------------------------------------
+
+--- The comments that are for a chat.
+---@param chat string
+---@return eca.Comment[]
+function M.comments(chat)
+  return mirror.chat(chat).comments
+end
+
+--- Call a function when the comments of a chat have changed.
+---@param listener fun(chat: string)
+function M.on_changed(listener)
+  listeners[#listeners + 1] = listener
+end
+
+--- Show the comments of all chats in their files: one whose chat is not open is in all of them.
+local function draw()
+  local known, all = {}, {} ---@type table<string, true>, eca.Comment[]
+  for _, chat in ipairs(buffers.ids()) do
+    for _, comment in ipairs(M.comments(chat)) do
+      all[#all + 1] = not known[comment.id] and comment or nil
+      known[comment.id] = true
+    end
+  end
+  comment_marks.set(all)
+end
+
+---@param chat string
+---@param comments eca.Comment[]
+local function set(chat, comments)
+  mirror.set(chat, 'comments', comments)
   drafts.changed(chat)
+  winbar.refresh(chat)
+  draw()
+  for _, listener in ipairs(listeners) do
+    listener(chat)
+  end
 end
 
+---@param chat string
+local function check(chat)
+  host.send_if_running('check_comments', { chat = chat })
+end
+
+--- Op `comments`.
+---@param chat string
+---@param comments eca.Comment[]
+---@param stale boolean there are some: the host is to look where they are
+function M.received(chat, comments, stale)
+  if stale then
+    return check(chat)
+  end
+  for _, comment in ipairs(comments) do
+    comment.kept = true
+  end
+  set(chat, comments)
+end
+
+---@param chat string
+---@param comment eca.Comment
+---@return table<string, any>
+local function payload_of(chat, comment)
+  return {
+    chat = chat,
+    id = comment.id,
+    text = comment.text,
+    paths = comment.paths,
+    line = comment.line,
+    count = comment.count,
+    before = comment.before,
+    subject = comment.subject,
+    turn = comment.turn,
+  }
+end
+
+--- Keep a comment; one without a text is removed.
+---@param chat string
+---@param comment eca.Comment
+local function put(chat, comment)
+  local kept = vim.tbl_filter(function(other)
+    return other.id ~= comment.id
+  end, M.comments(chat))
+  if comment.text:find('%S') then
+    comment.state, comment.kept = 'unsent', nil
+    kept[#kept + 1] = comment
+  end
+  set(chat, kept)
+  host.send('comment', payload_of(chat, comment))
+  check(chat)
+end
+
+--- The texts that no host has confirmed.
+---@param chat string
+---@return string
+local function unconfirmed(chat)
+  local texts = {} ---@type string[]
+  for _, comment in ipairs(M.comments(chat)) do
+    texts[#texts + 1] = not comment.kept and comment.text or nil
+  end
+  return table.concat(texts, '\n')
+end
+
+--- Called when the host is gone: it may not have saved the last ones.
+function M.host_gone()
+  for _, chat in ipairs(buffers.ids()) do
+    for _, comment in ipairs(M.comments(chat)) do
+      if comment.state == 'unsent' then
+        comment.kept = nil
+        held_intents.add({ name = 'comment', payload = payload_of(chat, comment) })
+      end
+    end
+  end
+end
+
+--- Ask for the text of a comment; an empty one removes it.
+---@param chat string
+---@param comment eca.Comment its text is offered
+function M.ask(chat, comment)
+  local name = sanitize.line(vim.fs.basename(comment.paths[1] or ''))
+  local place = ('%s:%d'):format(name, comment.line)
+  if vim.startswith(comment.subject, TURN) then
+    place = ('turn %d'):format(comment.turn)
+  elseif comment.subject ~= '' then
+    place = name
+  end
+  local default = comment.text ~= '' and comment.text or nil
+  choose.line({ prompt = ('Comment on %s: '):format(place), default = default }, function(text)
+    if text then
+      put(chat, vim.tbl_extend('force', comment, { text = text }))
+    end
+  end)
+end
+
+--- Is a comment on a place: on a line of it, or on all that it is?
+---@param comment eca.Comment
+---@param place eca.CommentPlace
+---@return boolean
+function M.is_on(comment, place)
+  if comment.subject ~= place.subject then
+    return false
+  elseif place.subject ~= '' then
+    local is_turn = vim.startswith(place.subject, TURN)
+    return comment.turn == place.turn and (is_turn or comment.paths[1] == place.paths[1])
+  end
+  local last = place.line + math.max(place.count, 1) - 1
+  local own_last = comment.line + math.max(comment.count, 1) - 1
+  local overlaps = comment.line <= last and place.line <= own_last
+  return overlaps and paths.normalize(comment.paths[1]) == paths.normalize(place.paths[1])
+end
+
+--- What a comment on a change, or on the row of a turn, is about.
 ---@param change eca.Change
----@param buf integer
----@param first integer
----@param last integer
-local function with_lines(change, buf, first, last)
-  local above, below = math.max(0, first - 1 - AROUND), last + AROUND
-  change.after = vim.api.nvim_buf_get_lines(buf, first - 1, last, false)
-  change.above = vim.api.nvim_buf_get_lines(buf, above, first - 1, false)
-  change.below = vim.api.nvim_buf_get_lines(buf, last, below, false)
-  change.count = #change.after
-  change.added, change.removed = #change.after, #change.before
-  change.text = change.after[1] or change.before[1] or ''
+---@param line integer its current line
+---@param files? string[] of the turn
+---@return eca.CommentPlace
+function M.place(change, line, files)
+  local place = { paths = files or { change.path }, line = line, count = 0, turn = change.turn }
+  if change.kind == 'lines' then
+    place.subject, place.count, place.before = '', change.count, change.before
+  elseif change.kind == 'turn' then
+    local name = change.prompt ~= '' and ('“%s”'):format(change.prompt)
+    place.subject = TURN .. (name or ('number %d'):format(change.turn))
+  else
+    place.subject = change.text
+  end
+  return place
+end
+
+--- Ask for a comment on a place: for the text of the one that is there already, if there is one.
+---@param chat string
+---@param place eca.CommentPlace
+function M.on_place(chat, place)
+  for _, comment in ipairs(M.comments(chat)) do
+    if M.is_on(comment, place) then
+      return M.ask(chat, comment)
+    end
+  end
+  made = made + 1
+  local id = ('%d-%d-%d'):format(vim.fn.getpid(), vim.uv.hrtime(), made)
+  local fresh = { id = id, text = '', state = 'unsent' }
+  M.ask(chat, vim.tbl_extend('force', place, fresh))
 end
 
 --- Ask for a comment on lines of a file as they stand in its buffer, for the current chat; an empty
@@ -123,7 +234,7 @@ end
 ---@param buf integer
 ---@param first integer 1-based
 ---@param last integer `first - 1`: lines that stood before `first` are gone
----@param before? string[] what stood there before a tool changed it
+---@param before? string[] what stood there before a tool changed it; nil: no tool did
 ---@return boolean asked
 function M.on_lines(buf, first, last, before)
   local path, chat = paths.of_buffer(buf), windows.current_chat()
@@ -131,102 +242,62 @@ function M.on_lines(buf, first, last, before)
     notify.info(path and 'no chat to comment for: open one first' or 'no file to comment on here')
     return false
   end
-  local key = ('%s:%d-%d'):format(path, first, last)
-  local change = { key = key, turn = 0, prompt = '', path = path, kind = 'lines', line = first }
-  change.before = before or {}
-  with_lines(change, buf, first, last)
-  local known = M.of(chat).comments[key]
-  local where = ('%s:%d'):format(sanitize.line(vim.fs.basename(path)), first)
-  local options = { prompt = ('Comment on %s: '):format(where), default = known and known.text }
-  choose.line(options, function(text)
-    if text then
-      local comment = { change = change, line = first, text = text }
-      M.comment(chat, key, text:find('%S') and comment or nil)
-    end
-  end)
+  local place = { paths = { path }, line = first, count = last - first + 1, before = before }
+  place.subject, place.turn = '', 0
+  M.on_place(chat, place)
   return true
-end
-
---- Called when the comments of a chat were sent.
----@param chat string
-function M.sent(chat)
-  M.of(chat).comments = {}
-  drafts.changed(chat)
-end
-
---- The prompt with all comments of a chat, turn by turn and file by file; empty if there is none.
----@param chat string
----@return string
-function M.prompt(chat)
-  local comments = vim.tbl_values(M.of(chat).comments)
-  table.sort(comments, function(one, other)
-    local left, right = one.change, other.change
-    if left.turn ~= right.turn then
-      return left.turn < right.turn
-    end
-    return left.path == right.path and one.line < other.line or left.path < right.path
-  end)
-  return table.concat(vim.tbl_map(paragraph, comments), '\n\n')
 end
 
 --- The number of unsent comments of a chat, in words; nil if there is none.
 ---@param chat string
 ---@return string?
 function M.count_unsent(chat)
-  local count = vim.tbl_count(M.of(chat).comments)
+  local count = mirror.unsent_comments(chat)
   if count > 0 then
     return count == 1 and '1 comment' or ('%d comments'):format(count)
   end
 end
 
---- Called with a new list of changes. Returns changes with unsent comments that are not in it.
+--- Send the comments of a chat that were not sent yet as one prompt; if there are none, those that
+--- are still open.
 ---@param chat string
----@param changes eca.Change[]
----@param turn? integer the list has only this one
----@return eca.Change[]
-function M.listed(chat, changes, turn)
-  local notes, keys = M.of(chat), {} ---@type eca.ReviewNotes, table<string, true>
-  for _, change in ipairs(changes) do
-    keys[change.key] = true
-    notes.words[change.key] = notes.words[change.key] == 'sent' and 'sent' or nil
-    if notes.comments[change.key] then
-      notes.comments[change.key].change = change
-    end
-  end
-  local others = {} ---@type eca.Change[]
-  for key, comment in pairs(notes.comments) do
-    local change = comment.change
-    if not keys[key] and (not turn or change.turn == turn) then
-      others[#others + 1] = change
-      if change.kind ~= 'turn' and change.turn > 0 then
-        notes.words[key] = notes.words[key] or 'gone'
-      end
-    end
-  end
-  return others
-end
-
---- Called when a chat is closed: forgets its notes if it was deleted.
----@param event { data: { chat: string } }
-local function closed(event)
-  local chat = event.data.chat
-  vim.schedule(function()
-    if by_chat[chat] and not chats.get(chat) then
-      local unsent = M.count_unsent(chat)
-      by_chat[chat] = nil
-      if unsent then
-        notify.warn(('%s discarded: the chat was deleted'):format(unsent))
-      end
+function M.send(chat)
+  host.ask('send_comments', { chat = chat }, function(answer)
+    if answer then
+      local text = field.with_ranges(buffers.ensure(chat).input, answer.text)
+      local typed = answer.typed .. text:sub(#answer.text + 1)
+      input.send(chat, text, { tokens_in = typed })
+      local count = answer.count == 1 and '1 comment' or ('%d comments'):format(answer.count)
+      notify.info(('%s sent as a prompt'):format(count))
     end
   end)
 end
 
-drafts.add_source(M.prompt) -- unsent comments are saved like drafts
+drafts.add_source(unconfirmed)
 
+local group = vim.api.nvim_create_augroup('eca.review.notes', {})
 vim.api.nvim_create_autocmd('User', {
-  group = vim.api.nvim_create_augroup('eca.review.notes', {}),
+  group = group,
+  pattern = 'EcaTurnFinished',
+  callback = function(event)
+    if #M.comments(event.data.chat) > 0 then
+      check(event.data.chat)
+    end
+  end,
+})
+vim.api.nvim_create_autocmd('User', {
+  group = group,
   pattern = 'EcaChatClosed',
-  callback = closed,
+  callback = function(event)
+    local had = #M.comments(event.data.chat) > 0
+    vim.schedule(function()
+      if had and not buffers.get(event.data.chat) then
+        words[event.data.chat] = nil
+        vim.tbl_map(check, buffers.ids()) -- they are for the others now
+        draw()
+      end
+    end)
+  end,
 })
 
 return M

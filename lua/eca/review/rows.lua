@@ -1,10 +1,13 @@
---- Rows of the list of changes: one for each turn, followed by one for each of its changes.
+--- Rows of the list of changes: one for each turn, followed by one for each of its changes, and
+--- below each the comments on it.
 ---
---- Rules kept here: the row of a turn is a change of kind `turn`, so that the user can comment on
---- it.
+--- Rules kept here: the rows of turns and comments are changes of kinds of their own.
+local comment_marks = require('eca.review.comment_marks')
 local files = require('eca.files')
 local keys = require('eca.ui.keys')
+local notes = require('eca.review.notes')
 local paths = require('eca.files.paths')
+local sanitize = require('eca.ui.sanitize')
 
 local M = {}
 
@@ -49,30 +52,48 @@ local function heading(change)
   }
 end
 
---- Sort changes by turn and add the rows of turns. Those of `others` come last in their turn.
+---@param comment eca.Comment
+---@return eca.Change
+local function comment_row(comment)
+  local row = heading({ turn = comment.turn, prompt = '' })
+  row.key, row.kind, row.comment = 'comment ' .. comment.id, 'comment', comment
+  row.path, row.line, row.count = comment.paths[1] or '', comment.line, comment.count
+  return row
+end
+
+--- Sort changes by turn, and add the rows of turns and comments. Comments on what is not listed
+--- come last.
 ---@param listed eca.Change[]
----@param others eca.Change[] may include rows of turns
+---@param comments eca.Comment[]
 ---@return eca.Change[]
-function M.order(listed, others)
+function M.order(listed, comments)
   local all = vim.list_extend({}, listed) ---@type eca.Change[]
   local place = {} ---@type table<eca.Change, integer>
-  table.sort(others, function(one, other)
-    return one.path == other.path and one.line < other.line or one.path < other.path
-  end)
-  for index, change in ipairs(vim.list_extend(all, others)) do
+  for index, change in ipairs(all) do
     place[change] = index
   end
   table.sort(all, function(one, other)
     return one.turn == other.turn and place[one] < place[other] or one.turn < other.turn
   end)
-  local ordered = {} ---@type eca.Change[]
+  local ordered, left = {}, vim.list_extend({}, comments) ---@type eca.Change[], eca.Comment[]
+  local function put(change)
+    ordered[#ordered + 1] = change
+    local at = notes.place(change, change.line)
+    for _, comment in ipairs(left) do
+      ordered[#ordered + 1] = notes.is_on(comment, at) and comment_row(comment) or nil
+    end
+    left = vim.tbl_filter(function(comment)
+      return not notes.is_on(comment, at)
+    end, left)
+  end
   for index, change in ipairs(all) do
     if index == 1 or change.turn ~= all[index - 1].turn then
-      ordered[#ordered + 1] = heading(change)
+      put(heading(change))
     end
-    ordered[#ordered + 1] = change.kind ~= 'turn' and change or nil
+    put(change)
   end
-  return ordered
+  ordered[#ordered + 1] = #left > 0 and heading({ turn = 0, prompt = '' }) or nil
+  return vim.list_extend(ordered, vim.tbl_map(comment_row, left))
 end
 
 --- The last line of a change.
@@ -101,6 +122,9 @@ local function parts_of(change)
   if change.kind == 'turn' then
     local prompt = change.prompt ~= '' and ': ' .. change.prompt or ''
     return { change.turn == 0 and 'comments' or ('turn %d%s'):format(change.turn, prompt) }
+  elseif change.kind == 'comment' then
+    local state = comment_marks.state(change.comment)
+    return { ('comment, %s: %s'):format(state, sanitize.line(change.comment.text)) }
   end
   local whole = change.added + change.removed > 0
   local counts = whole and ('+%d -%d'):format(change.added, change.removed) or ''
@@ -110,28 +134,28 @@ end
 
 --- The text of a row: what was done with the change comes first.
 ---@param change eca.Change
----@param notes eca.ReviewNotes
+---@param words table<string, string> what was done, by key
 ---@return string
-function M.text(change, notes)
-  local parts = { notes.words[change.key] or '', notes.comments[change.key] and 'commented' or '' }
+function M.text(change, words)
+  local parts = vim.list_extend({ words[change.key] or '' }, parts_of(change))
   local shown = vim.tbl_filter(function(part)
     return part ~= ''
-  end, vim.list_extend(parts, parts_of(change)))
+  end, parts)
   return table.concat(shown, '  ')
 end
 
 --- A row as an item of the quickfix list.
 ---@param change eca.Change
----@param notes eca.ReviewNotes
+---@param words table<string, string> what was done, by key
 ---@return table
-function M.item(change, notes)
+function M.item(change, words)
   local item = { user_data = { change = change.key } }
-  if change.kind == 'turn' then
-    item.text, item.valid = M.text(change, notes), 0
+  if change.path == '' or (change.comment and change.comment.subject ~= '') then
+    item.text, item.valid = M.text(change, words), 0
     return item
   end
   item.bufnr, change.fault = files.add(change.path)
-  item.text, item.valid = M.text(change, notes), item.bufnr and 1 or 0
+  item.text, item.valid = M.text(change, words), item.bufnr and 1 or 0
   item.lnum = change.line
   item.end_lnum = M.last_line(change, change.line)
   return item

@@ -153,8 +153,26 @@ M.UNTITLED = 'New chat'
 ---@field tools integer how many
 ---@field error? string why it has failed
 
+---@alias eca.CommentState 'unsent'|'sent'|'open'|'addressed'
+
+--- What a comment is about.
+---@class eca.CommentPlace
+---@field paths string[] absolute
+---@field line integer 1-based
+---@field count integer lines, 0 if they are gone from there
+---@field before? string[] what stood there before a tool changed it
+---@field subject string what it is, if not lines of a file
+---@field turn integer of the change, 0 if not known
+
+---@class eca.Comment: eca.CommentPlace
+---@field id string
+---@field text string
+---@field state eca.CommentState
+---@field kept? boolean the host has it
+
 --- What the host has sent of a chat.
 ---@class eca.MirroredChat
+---@field comments eca.Comment[]
 ---@field status? eca.Status
 ---@field queue [string, string][] prompts, oldest first: 'steer', 'queue' or 'note', and the text
 ---@field plan? eca.Plan
@@ -166,7 +184,7 @@ local servers_told = {} ---@type table<string, eca.ServerProcess> by name
 local all_pending = {} ---@type eca.Pending[] oldest first, over all chats
 
 --- Stand for what the host has not sent.
-local NO_CHAT = { queue = {}, usage = {}, options = {} } ---@type eca.MirroredChat
+local NO_CHAT = { queue = {}, usage = {}, options = {}, comments = {} } ---@type eca.MirroredChat
 ---@type eca.ServerProcess
 local NO_SERVER = { state = 'stopped', label = '', work = {}, jobs = {}, providers = {} }
 
@@ -196,7 +214,7 @@ end
 
 --- Set a part of what the host has sent of a chat.
 ---@param id string
----@param part 'status'|'queue'|'plan'|'usage'|'options'
+---@param part 'status'|'queue'|'plan'|'usage'|'options'|'comments'
 ---@param value any nil: there is none
 function M.set(id, part, value)
   chats[id] = chats[id] or vim.deepcopy(NO_CHAT)
@@ -296,6 +314,17 @@ function M.status(chat)
   status.asleep = process == 'asleep' or nil
   status.server = status.asleep and 'stopped' or process
   return status
+end
+
+--- How many comments of a chat were not sent yet.
+---@param id string
+---@return integer
+function M.unsent_comments(id)
+  local count = 0
+  for _, comment in ipairs(M.chat(id).comments) do
+    count = count + (comment.state == 'unsent' and 1 or 0)
+  end
+  return count
 end
 
 --- The title of a chat.

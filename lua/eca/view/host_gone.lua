@@ -112,6 +112,10 @@ function M.show()
   if commit then
     commit.host_gone()
   end
+  local notes = package.loaded['eca.review.notes'] -- late: not before there is one
+  if notes then
+    notes.host_gone()
+  end
   local preview = package.loaded['eca.preview'] -- late: not before there is one
   if preview then
     preview.host_gone()

@@ -132,6 +132,11 @@ function draw.queue(op)
   stale[op.chat] = 'all'
 end
 
+function draw.comments(op)
+  local comments = mirror.clean(op.items or {})
+  require('eca.review.notes').received(op.chat, comments, op.stale or false) -- late: few have any
+end
+
 function draw.templates(op)
   require('eca.state.templates').set(op.templates) -- late: only templates need it
 end

@@ -279,6 +279,10 @@ local function input_parts(chat)
   end
   add(parts, too_much(chat), 'EcaWarning', 93, LEAST_WORDS)
   add(parts, #told.queue > 0 and queue_text(told.queue), 'EcaQueued', 80)
+  local unsent = mirror.unsent_comments(chat.id)
+  local noun = unsent == 1 and 'comment' or 'comments'
+  local waiting = ('%d %s, :Eca changes send'):format(unsent, noun)
+  add(parts, unsent > 0 and waiting, 'EcaWaiting', 85, LEAST_WORDS)
   add(parts, told.plan and plan_text(told.plan, status), 'EcaPlan', 50, LEAST_WORDS)
   local more = #server.work > 1 and (' +%d'):format(#server.work - 1) or ''
   add(parts, server.work[1] and server.work[1] .. more, 'EcaWinbarDim', 40)

@@ -1,8 +1,8 @@
-"""Store: one file a project with its prompts, drafts, choices and sessions; it survives Neovim.
+"""Store: one file a project with its prompts, drafts, comments, choices and sessions.
 
-Several Neovims may write at once: each write merges our changes into what the others have written.
-Of two changes to the same thing the later one wins. The file is replaced as a whole, so a reader
-finds the old content or the new, never half of one.
+It survives Neovim. Several Neovims may write at once: each write merges our changes into what the
+others have written. Of two changes to the same thing the later one wins. The file is replaced as a
+whole, so a reader finds the old content or the new, never half of one.
 """
 
 import fcntl
@@ -19,6 +19,7 @@ import msgpack
 from msgspec import Struct, convert, field, to_builtins
 from msgspec.structs import astuple
 
+from eca_nvim.chat.model.comments import Comment
 from eca_nvim.digests import name_digest
 from eca_nvim.guardian import start_time
 from eca_nvim.paths import NotAFile, open_regular
@@ -28,6 +29,7 @@ MOST_PROMPTS = 500  # as many as `lua/eca/input/history.lua` lists
 LONGEST_PROMPT = 65_536
 """Characters; longer prompts are not saved."""
 MOST_DRAFTS = 50
+MOST_COMMENTS = 200
 MOST_SESSIONS = 500
 MOST_CHATS = 500
 """Chats whose options are saved."""
@@ -89,14 +91,15 @@ class SavedOptions(Struct, frozen=True, array_like=True):
     changed: float
 
 
-_Dated = TypeVar("_Dated", Draft, SavedSession, SavedOptions)
+_Dated = TypeVar("_Dated", Draft, SavedSession, SavedOptions, Comment)
 
 
 class SavedState(Struct):
     """The content of a project's file.
 
     prompts: when each was last sent (seconds since the epoch), oldest first; drafts, sessions and
-    options by chat id; choices by kind (model, agent, variant, and "trust <server>").
+    options by chat id; comments by their ids; choices by kind (model, agent, variant, and "trust
+    <server>").
     """
 
     prompts: dict[str, float] = field(default_factory=dict)
@@ -104,6 +107,7 @@ class SavedState(Struct):
     choices: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, SavedSession] = field(default_factory=dict)
     options: dict[str, SavedOptions] = field(default_factory=dict)
+    comments: dict[str, Comment] = field(default_factory=dict)
 
 
 class _File(Struct):
@@ -116,19 +120,21 @@ class _File(Struct):
     sessions: dict[str, SavedSession] = field(default_factory=dict)
     options: dict[str, SavedOptions] = field(default_factory=dict)
     project: str = ""
+    comments: dict[str, Comment] = field(default_factory=dict)
 
 
 class StoreChanges(Struct):
-    """Changes that are not written yet; a draft, session or options to be removed are None."""
+    """Changes that are not written yet; what is to be removed, by its id, is None."""
 
     prompts: dict[str, float] = field(default_factory=dict)
     drafts: dict[str, Draft | None] = field(default_factory=dict)
     choices: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, SavedSession | None] = field(default_factory=dict)
     options: dict[str, SavedOptions | None] = field(default_factory=dict)
+    comments: dict[str, Comment | None] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return any((self.prompts, self.drafts, self.choices, self.sessions, self.options))
+        return any(astuple(self))
 
 
 def merge(saved: SavedState, changed: StoreChanges) -> SavedState:
@@ -143,12 +149,13 @@ def merge(saved: SavedState, changed: StoreChanges) -> SavedState:
         choices={**saved.choices, **changed.choices},
         sessions=_newest({**saved.sessions, **changed.sessions}, MOST_SESSIONS),
         options=_newest({**saved.options, **changed.options}, MOST_CHATS),
+        comments=_newest({**saved.comments, **changed.comments}, MOST_COMMENTS),
     )
 
 
-def _newest(by_chat: Mapping[str, _Dated | None], most: int) -> dict[str, _Dated]:
+def _newest(by_id: Mapping[str, _Dated | None], most: int) -> dict[str, _Dated]:
     """Return the entries that changed last, without those to be removed."""
-    present = [(chat, entry) for chat, entry in by_chat.items() if entry is not None]
+    present = [(id_, entry) for id_, entry in by_id.items() if entry is not None]
     present.sort(key=lambda item: item[1].changed)
     return dict(present[-most:])
 
@@ -227,7 +234,9 @@ class Store:
         """
         with suppress(FileNotFoundError):
             left = self._left_drafts.read_bytes().decode(errors="surrogateescape")
-            lines = {line for draft in saved.drafts.values() for line in draft.text.split("\n")}
+            texts = [it.text for it in saved.drafts.values()]
+            texts += [it.text for it in saved.comments.values()]
+            lines = {line for text in texts for line in text.split("\n")}
             if lines.issuperset(left.split("\n")):
                 self._left_drafts.unlink()
 
@@ -306,8 +315,9 @@ def _replace(path: Path, suffix: str, content: bytes) -> None:
 
 
 def _pack(project: str, saved: SavedState) -> bytes:
-    _, drafts, choices, sessions, options = astuple(saved)
-    file = _File(FORMAT, [*saved.prompts.items()], drafts, choices, sessions, options, project)
+    _, drafts, choices, sessions, options, comments = astuple(saved)
+    known = (drafts, choices, sessions, options, project, comments)
+    file = _File(FORMAT, [*saved.prompts.items()], *known)
     packed: bytes = msgpack.packb(to_builtins(file), unicode_errors="surrogatepass")
     return packed
 
@@ -315,4 +325,5 @@ def _pack(project: str, saved: SavedState) -> bytes:
 def _unpack(content: bytes) -> SavedState:
     """Parse a file's content. Raises many kinds of exceptions if it is damaged."""
     file = convert(msgpack.unpackb(content, unicode_errors="surrogatepass"), _File)
-    return SavedState(dict(file.prompts), file.drafts, file.choices, file.sessions, file.options)
+    known = (file.drafts, file.choices, file.sessions, file.options, file.comments)
+    return SavedState(dict(file.prompts), *known)

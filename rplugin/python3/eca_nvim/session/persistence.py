@@ -1,4 +1,4 @@
-"""Persistence: saves prompts, drafts, choices and sessions, restored in the next Neovim."""
+"""Persistence: saves prompts, drafts, comments, choices, sessions; restored in the next Neovim."""
 
 import logging
 import time
@@ -7,7 +7,8 @@ from typing import TypeAlias
 
 import anyio
 
-from eca_nvim.chat.vocabulary import ops, options
+from eca_nvim.chat.model.comments import Comment, written
+from eca_nvim.chat.vocabulary import ops, options, query_intents
 from eca_nvim.session.view import View
 from eca_nvim.store import (
     LONGEST_PROMPT,
@@ -248,6 +249,8 @@ class Persistence:
             self._view.push([ops.RestoreDraft(chat, draft.text)])
         elif may_adopt and self._store is not None and self._orphans(self._saved):
             self._adopt(self._store, chat)
+        if self.comments:
+            self._view.push([ops.SetComments(chat, stale=True)])
 
     def _adopt(self, store: Store, chat: str) -> None:
         """Move the newest orphan to a chat, under the lock: no other Neovim takes the same."""
@@ -295,6 +298,25 @@ class Persistence:
             )
         ]
 
+    # --- comments -------------------------------------------------------------------------------
+
+    @property
+    def comments(self) -> Sequence[Comment]:
+        """The comments of this Neovim and of those that have ended."""
+        known = self._saved.comments.values()
+        return [
+            it for it in known if it.owner == self._owner or not is_running(it.owner, it.changed)
+        ]
+
+    def keep_comments(self, comments: Mapping[str, Comment | None]) -> None:
+        """Save comments by their ids; None: it is removed."""
+        self._change(StoreChanges(comments={**comments}))
+
+    def put_comment(self, intent: query_intents.PutComment) -> None:
+        """Save a comment of the user, or its new text; an empty one removes it."""
+        known = self._saved.comments.get(intent.id)
+        self.keep_comments({intent.id: written(intent, known, self._owner, time.time())})
+
     # --- shared ---------------------------------------------------------------------------------
 
     def _change(self, changes: StoreChanges) -> None:
@@ -303,6 +325,7 @@ class Persistence:
         self._changes.choices |= changes.choices
         self._changes.sessions |= changes.sessions
         self._changes.options |= changes.options
+        self._changes.comments |= changes.comments
         self._saved = merge(self._saved, changes)
         self._changed.set()
 

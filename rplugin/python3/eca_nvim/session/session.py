@@ -156,7 +156,7 @@ class Session:
             self._ledger.blobs.remove()
 
     def _save_unsent_prompts(self) -> None:
-        """Save the prompts that no agent has received: held, queued, or still an intent."""
+        """Save prompts that no agent has received, held, queued, or still an intent; comments."""
         unsent: dict[str, list[str]] = {}
         for prompt in chain.from_iterable(server.held.take_prompts() for server in self._servers):
             unsent.setdefault(prompt.chat_id, []).append(prompt.text)
@@ -167,6 +167,8 @@ class Session:
                 intent = self._intents.receive_nowait()
                 if isinstance(intent, intents.SendPrompt):
                     unsent.setdefault(intent.chat, []).append(intent.text)
+                elif isinstance(intent, query_intents.PutComment):
+                    self._persistence.put_comment(intent)
         for chat_id, prompts in unsent.items():
             self._persistence.keep_unsent(chat_id, prompts)
 
@@ -336,8 +338,7 @@ class Session:
     def _act(self, intent: intents.ActOnBlock) -> None:
         """Open an image or a link."""
         chat = self._chat(intent.chat)
-        block = chat.blocks.get(intent.block)
-        if isinstance(block, ImageBlock):
+        if isinstance(block := chat.blocks.get(intent.block), ImageBlock):
             self._view.push([self._late.images.show(block)])
         else:
             self._chats.show(open_link(chat, intent.block, now()))

@@ -132,6 +132,17 @@ class SetQueue(bases.ChatOp, frozen=True, tag="queue"):
     prompts: Sequence[tuple[str, str]]
 
 
+class SetComments(bases.ChatOp, frozen=True, tag="comments"):
+    """The user's comments on changes and files, as far as they are for this chat.
+
+    Keys: id, text, paths, line, count, before, subject, turn, state (see `chat.model.comments`).
+    stale: there are some; the view asks for them.
+    """
+
+    items: Sequence[Mapping[str, object]] = ()
+    stale: bool = False
+
+
 class SetTaskList(bases.ChatOp, frozen=True, tag="plan"):
     """The agent's task list in one line; None if there is none.
 

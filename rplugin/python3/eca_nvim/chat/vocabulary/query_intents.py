@@ -225,6 +225,38 @@ class KeepChanges(bases.ChatIntent, frozen=True, tag="keep"):
     keys: Sequence[str]
 
 
+class PutComment(bases.ChatIntent, frozen=True, tag="comment"):
+    """Keep a comment of the user, or its new text; an empty one removes it (`model.comments`).
+
+    id: the view's, unique. before: the lines that a tool has changed there; None: the comment is on
+    lines as they are.
+    """
+
+    id: str
+    text: str
+    paths: Sequence[str] = ()
+    line: int = 1
+    count: int = 0
+    before: Sequence[str] | None = None
+    subject: str = ""
+    turn: int = 0
+    request: int | None = None
+
+
+class CheckComments(bases.ChatIntent, frozen=True, tag="check_comments"):
+    """Find the places of comments, and whether those that were sent are addressed."""
+
+
+class SendComments(bases.ChatIntent, frozen=True, tag="send_comments"):
+    """Take the comments that were not sent yet, else those that are still open, to send them.
+
+    The answer is a table: text (of the prompt), typed (what the user wrote of it), count. None:
+    there is nothing to send; a message says so.
+    """
+
+    request: int
+
+
 class PlanUndo(bases.ChatIntent, frozen=True, tag="plan_undo"):
     """Ask what undoing a turn (default: the last) would do.
 

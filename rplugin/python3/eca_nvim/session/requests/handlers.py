@@ -23,6 +23,7 @@ from eca_nvim.session.panels import Panels
 from eca_nvim.session.panels.panel import Panel, Scene
 from eca_nvim.session.previews.commits import Commits
 from eca_nvim.session.previews.rewrites import Rewrites
+from eca_nvim.session.requests.comments import CommentRequests
 from eca_nvim.session.requests.contexts import Contexts
 from eca_nvim.session.requests.images import Images
 from eca_nvim.session.requests.review import ReviewRequests
@@ -137,6 +138,7 @@ def request_handlers(
         **ChatContent(chats, images, view).table,
         **SavedChats(chats, servers, view, checkpoints).table,
         **HunkRequests(chats.get, chats.show, now, ledger.snapshot).table,
+        **CommentRequests(servers.persistence, chats, ledger, files, view).table,
         **ReviewRequests(ledger, recorder, checkpoints, chats, files, view).table,
         **Commits(servers, view, lambda: chats.folders).table,
         **Rewrites(servers, view, lambda: chats.folders, checkpoints).table,

@@ -206,13 +206,20 @@ class ReviewRequests:
         return None if chat is None else list_used_files(chat, self._ledger.turns(chat.id))
 
     async def _present(self, paths: Iterable[str]) -> Mapping[str, Present]:
-        unique = tuple(dict.fromkeys(paths))
-        unsaved = await self._files.unsaved(unique) if unique else {}
-        present: dict[str, Present] = {}
-        for path in unique:
-            present[path] = Present(self._ledger.snapshot(path), unsaved.get(path))
-            await anyio.lowlevel.checkpoint()
-        return present
+        return await present_files(paths, self._files, self._ledger)
+
+
+async def present_files(
+    paths: Iterable[str], files: EditorFiles, ledger: Ledger
+) -> Mapping[str, Present]:
+    """Return files as they are now, with what the editor has not saved."""
+    unique = tuple(dict.fromkeys(paths))
+    unsaved = await files.unsaved(unique) if unique else {}
+    present: dict[str, Present] = {}
+    for path in unique:
+        present[path] = Present(ledger.snapshot(path), unsaved.get(path))
+        await anyio.lowlevel.checkpoint()
+    return present
 
 
 def _numbered(past: Sequence[PastTurn], kept: Sequence[TurnChanges]) -> Sequence[PastTurn]:
