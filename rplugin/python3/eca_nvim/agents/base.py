@@ -248,6 +248,10 @@ class Agent(AgentCalls):
         else no consent follows from it.
         """
 
+    def prompt_in_place(self, prompt: Prompt) -> None:
+        """Send a prompt of a session that no list of chats shall have; as `prompt` in all else."""
+        self.prompt(prompt)
+
     async def rewrite(self, wanted: Rewrite) -> None:  # noqa: ARG002 - optional
         """Have lines rewritten; the answer is addressed to a chat with its id.
 

@@ -1,10 +1,11 @@
-"""Aside: one prompt in a session of its own, which no chat shows and no list has.
+"""Aside: prompts in a session of its own, which no chat shows and no list has.
 
 Rules kept here:
 - The session is set to a mode that changes nothing, if its agent offers one.
 - Reads in the workspace are allowed, but not of what may have secrets; every other request is
   rejected, every question cancelled.
-- What comes after the end, or after the user has stopped it, is dropped; so is the session.
+- What comes after the end, or after the user has stopped it, is dropped; so is the session, once
+  it is closed.
 """
 
 import posixpath
@@ -43,7 +44,7 @@ Hear = Callable[[ChatEvent], None]
 
 
 class Aside:
-    """The session of one prompt; `chat_id` is new, `hear` receives the answer's events."""
+    """A session; `chat_id` is new, `hear` receives the events of its answers."""
 
     def __init__(
         self, server: NamedServer, folders: Sequence[str], chat_id: str, hear: Hear
@@ -63,16 +64,23 @@ class Aside:
         """Receive what is addressed to the session from now on."""
         self._server.incoming.apart[self._id] = self._receive
 
-    async def ask(self, agent: Agent, text: str) -> None:
-        """Open the session, send a prompt, and wait until it is answered. Raises AgentRefused."""
-        self._agent = agent
+    async def ask(self, agent: Agent, prompt: Prompt, *, in_place: bool = False) -> None:
+        """Send a prompt, and wait until it is answered. Raises AgentRefused.
+
+        The first prompt for an agent opens the session. in_place: as in `Agent.prompt_in_place`.
+        """
+        if self.is_open(agent):
+            await self._stopped()
         self.listen()
-        agent.open_chat(self._id, is_needed=True)
-        await self._until(lambda: self._options is not None or bool(self._fault))
-        await self._set_mode(agent)
+        self._end, self._fault = None, ""
+        if not self.is_open(agent):
+            self._agent, self._options, self._is_prompted = agent, None, False
+            agent.open_chat(self._id, is_needed=True)
+            await self._until(lambda: self._options is not None or bool(self._fault))
+            await self._set_mode(agent)
         if self._end is None:
             self._is_prompted = True
-            agent.prompt(Prompt(self._id, text))
+            (agent.prompt_in_place if in_place else agent.prompt)(prompt)
         await self.ended()
 
     async def ended(self) -> None:
@@ -85,14 +93,28 @@ class Aside:
                 why = message or self._fault or _WHY.get(end, "the agent has not said why")
                 raise AgentRefused(one_line(why))
 
+    def is_open(self, agent: Agent) -> bool:
+        """Return whether an agent has the session, and has had a prompt in it."""
+        return self._is_prompted and self._agent is agent
+
+    async def rest(self) -> None:
+        """Stop what runs; then receive nothing until the next prompt."""
+        if self._agent is not None and self._is_prompted and self._end is None:
+            self._agent.stop(self._id)
+            await self._stopped()
+        if self._end is not None:
+            self._server.incoming.apart[self._id] = dropped
+
+    async def _stopped(self) -> None:
+        """Wait until the agent has stopped, at most some seconds."""
+        with anyio.move_on_after(STOP_SECONDS):
+            await self._until(lambda: False)
+
     async def close(self) -> None:
         """Close the session: stop what runs in it, and have the agent delete it if it can."""
-        apart, agent = self._server.incoming.apart, self._agent
-        if agent is not None and self._is_prompted and self._end is None:
-            agent.stop(self._id)
-            with anyio.move_on_after(STOP_SECONDS):
-                await self._until(lambda: False)
-        apart[self._id] = dropped
+        await self.rest()
+        agent = self._agent
+        self._server.incoming.apart[self._id] = dropped
         if agent is not None and agent is self._server.process.agent:
             with suppress(AgentRefused):
                 await agent.archive.delete(self._id)

@@ -144,11 +144,15 @@ class EcaAgent(ProcessAgent[_Life]):
             await connection.wait_closed()
         await connection.aclose()
 
-    def prompt(self, prompt: Prompt) -> None:
+    def prompt(self, prompt: Prompt, *, in_place: bool = False) -> None:
         """Send a prompt; TurnBegan and TurnEnded follow."""
         if self._options.paths is not None:
             prompt = self._covered_prompt(prompt)
-        self._running.outbox.prompt(prompt)
+        self._running.outbox.prompt(prompt, in_place=in_place)
+
+    def prompt_in_place(self, prompt: Prompt) -> None:
+        """Send a prompt of an inline chat if the server has these (chat/inlinePrompt)."""
+        self.prompt(prompt, in_place=True)
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
         """Send a message to the running turn."""

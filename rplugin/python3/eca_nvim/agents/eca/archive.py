@@ -51,9 +51,9 @@ class EcaArchive:
         self._emit = emit
 
     async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
-        """Return the chats of this workspace, newest first (chat/list)."""
+        """Return the chats of this workspace, newest first (chat/list), without inline ones."""
         result = await self._server.ask(eca.ChatListParams(limit=limit))
-        return [self._summary(chat) for chat in result.chats]
+        return [self._summary(chat) for chat in result.chats if chat.kind != "inline"]
 
     async def open_chat(self, chat_id: str, limit: int | None = None) -> OpenedChat:
         """Open a chat with its newest messages (chat/open)."""

@@ -31,6 +31,7 @@ from eca_nvim.chat.vocabulary.contexts import Context, Tokened
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.chat.vocabulary.previews import Rewrite
+from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import DecodeError, chat, chats, code, editor
 from eca_nvim.transport import ConnectionClosed, PendingRequest, RemoteError
 
@@ -61,8 +62,11 @@ class Outbox:
         self._sent: dict[str, Selection] = {}  # by our chat id, the selection sent last
         self._reported: set[tuple[str, str]] = set()  # our chat id and a line about a context
 
-    def prompt(self, prompt: Prompt) -> None:
-        """Send a prompt (chat/prompt); its response names the model."""
+    def prompt(self, prompt: Prompt, *, in_place: bool = False) -> None:
+        """Send a prompt (chat/prompt); its response names the model.
+
+        in_place: of an inline chat, if the server has these.
+        """
         chat_id = prompt.chat_id
         if COMMAND.match(prompt.text) and (line := with_command(prompt.contexts)):
             self._tell(chat_id, events.NoticeReceived(line))
@@ -76,7 +80,41 @@ class Outbox:
         self._turns.prompted(chat_id)
         params = prompt_params(fitted, *self._mentions.write(fitted))
         params = self._server.translator.prompt(fitted, params)
+        if in_place and self._server.dialect.may_know(code.InlinePromptParams.method):
+            self._start_in_place(prompt, fitted, params)
+            return
         self._server.start(params, partial(self._answered, fitted, params.chat_id is None))
+
+    def _start_in_place(
+        self, prompt: Prompt, fitted: SelectedPrompt, params: chat.PromptParams
+    ) -> None:
+        """Send a prompt of an inline chat (chat/inlinePrompt).
+
+        Its model and variant are those that the server's configuration has for these chats.
+        """
+        inline = code.InlinePromptParams(
+            chat_id=prompt.chat_id,
+            message=params.message,
+            agent=params.agent,
+            contexts=params.contexts,
+        )
+        self._server.start(inline, partial(self._answered_in_place, prompt, fitted))
+
+    def _answered_in_place(
+        self, prompt: Prompt, fitted: SelectedPrompt, pending: PendingRequest
+    ) -> None:
+        """Read the response to the prompt of an inline chat: older servers do not know these."""
+        try:
+            pending.answer()
+        except RemoteError as fault:
+            if fault.code == METHOD_NOT_FOUND:
+                self._server.dialect.note_absent(code.InlinePromptParams.method)
+                self._mentions.emptied(prompt.chat_id)
+                self.prompt(prompt)
+                return
+        except ConnectionClosed:
+            return
+        self._answered(fitted, False, pending)
 
     def answer_login(self, chat_id: str, text: str | None) -> None:
         """Answer the running login (chat/prompt); None sends the text that cancels it, once."""

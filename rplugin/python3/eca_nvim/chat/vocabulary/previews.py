@@ -1,4 +1,4 @@
-"""Previews: changes of a buffer that are shown in it before they are made; messages of commits.
+"""Previews: changes shown in a buffer before they are made, answers beside it, commit messages.
 
 Lua creates their ids, follows the lines in the buffer, and changes it; only what the lines become
 is decided here.
@@ -70,6 +70,57 @@ class StopPreview(bases.Intent, frozen=True, tag="stop_preview"):
     """Stop what runs for a preview: what still comes is dropped."""
 
     id: str
+
+
+class AskInPlace(bases.Intent, frozen=True, tag="ask_in_place"):
+    """Ask a question about lines of a buffer; ops `place_answer` with the same id follow.
+
+    id: of a question that was asked before: this one goes on in its session, and only `question`
+    and `contexts` are new. contexts: as in `SendPrompt`. Others as in `Rewrite`.
+    """
+
+    id: str
+    question: str
+    path: str = ""
+    lines: Sequence[str] = ()
+    first: int = 1
+    language: str = ""
+    above: Sequence[str] = ()
+    below: Sequence[str] = ()
+    modified: bool = False
+    contexts: Sequence[object] = ()
+    server: str | None = None
+
+
+class StopAnswer(bases.Intent, frozen=True, tag="stop_answer"):
+    """Stop the answer to a question in place. closes: its session ends, too."""
+
+    id: str
+    closes: bool = False
+
+
+class ContinueInChat(bases.Intent, frozen=True, tag="continue_in_chat"):
+    """Show a question in place with its answers in a new chat, where the user goes on.
+
+    chat: its id. The agent gets what was said with the first prompt.
+    """
+
+    id: str
+    chat: str
+
+
+class ShowAnswer(bases.ViewOp, frozen=True, tag="place_answer"):
+    """How the answer to a question in place stands.
+
+    text: Markdown that follows what has come, safe to draw. doing: what the agent does now, "" if
+    it writes. fault: why it failed, in one line.
+    """
+
+    id: str
+    state: PreviewState
+    text: str = ""
+    doing: str = ""
+    fault: str = ""
 
 
 class SetPreview(bases.ViewOp, frozen=True, tag="preview"):

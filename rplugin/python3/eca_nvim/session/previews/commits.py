@@ -18,6 +18,7 @@ from eca_nvim.agents.base import AgentFault
 from eca_nvim.chat.text.rewritten import rewritten
 from eca_nvim.chat.text.safe_text import clean, literal_name, one_line
 from eca_nvim.chat.vocabulary.bases import Intent
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.previews import (
     FindStaged,
     PreviewState,
@@ -104,7 +105,7 @@ class Commits:
         aside = Aside(server, self._folders(), intent.id, answer.hear)
         self._servers.start(partial(self._show, intent.id, answer))
         try:
-            await aside.ask(agent, prompt_of(staged))
+            await aside.ask(agent, Prompt(intent.id, prompt_of(staged)))
         finally:
             self._servers.start(aside.close)
         if not message_of(answer.text):

@@ -23,9 +23,11 @@ from eca_nvim.chat.text.rewritten import MOST_ANSWER, Hunk, hunks, indented, rew
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.bases import Intent
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import ChatEvent, Role, TextReceived
 from eca_nvim.chat.vocabulary.previews import (
     AnswerReplaced,
+    AskInPlace,
     PreviewState,
     PutText,
     Rewrite,
@@ -182,7 +184,7 @@ class Rewrites:
             instruction = {"title": "", "prompt": wanted.instruction}
             self._checkpoints().want({"kind": "prompt", **about, **instruction})
             try:
-                await aside.ask(agent, prompt_of(wanted))
+                await aside.ask(agent, Prompt(wanted.id, prompt_of(wanted)))
             finally:
                 self._checkpoints().want({"kind": "end", **about})
             return False
@@ -229,19 +231,25 @@ def _table(hunk: Hunk) -> Mapping[str, object]:
 
 def prompt_of(wanted: Rewrite) -> str:
     """Return the prompt that has an agent rewrite lines which it cannot rewrite in place."""
+    what = f"Rewrite {named_lines(wanted)}: {wanted.instruction}"
+    return "\n\n".join([what, *passage(wanted), _HOW])
+
+
+def named_lines(wanted: Rewrite | AskInPlace) -> str:
+    """Return the name of the lines that are meant."""
     name = wanted.path or "a text that is in no file"
+    last = wanted.first + len(wanted.lines) - 1
+    return f"lines {wanted.first} to {last} of {name}"
+
+
+def passage(wanted: Rewrite | AskInPlace) -> Sequence[str]:
+    """Return the lines that are meant and those around them, as parts of a prompt."""
     around = [
         f"The lines {where} them, for reference only:\n{fenced(lines, wanted.language)}"
         for where, lines in (("above", wanted.above), ("below", wanted.below))
         if lines
     ]
-    parts = [
-        f"Rewrite lines {wanted.first} to {wanted.last} of {name}: {wanted.instruction}",
-        f"These are the lines:\n{fenced(wanted.lines, wanted.language)}",
-        *around,
-        _HOW,
-    ]
-    return "\n\n".join(parts)
+    return [f"These are the lines:\n{fenced(wanted.lines, wanted.language)}", *around]
 
 
 def fenced(lines: Sequence[str], language: str) -> str:

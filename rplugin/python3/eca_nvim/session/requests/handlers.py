@@ -22,6 +22,7 @@ from eca_nvim.session.login_dialog import LONGEST_TEXT
 from eca_nvim.session.panels import Panels
 from eca_nvim.session.panels.panel import Panel, Scene
 from eca_nvim.session.previews.commits import Commits
+from eca_nvim.session.previews.questions import Questions
 from eca_nvim.session.previews.rewrites import Rewrites
 from eca_nvim.session.requests.comments import CommentRequests
 from eca_nvim.session.requests.contexts import Contexts
@@ -142,6 +143,7 @@ def request_handlers(
         **ReviewRequests(ledger, recorder, checkpoints, chats, files, view).table,
         **Commits(servers, view, lambda: chats.folders).table,
         **Rewrites(servers, view, lambda: chats.folders, checkpoints).table,
+        **Questions(servers, chats, view, contexts.read).table,
         panels.RestoreCheckpoint: restore,
         **Panels(scene, _panel_kinds).table,
     }
