@@ -98,6 +98,7 @@ async def test_chats_are_listed(scripted_server: PrepareScript, tmp_path: Path) 
         {"id": "a", "title": "Fix", "status": "running", "messageCount": 3, "updatedAt": 7},
         {"id": "b", "title": None, "status": "idle", "messageCount": 0, "createdAt": 5},
         {"id": "c"},
+        {"id": "d", "kind": "inline"},
     ]
     server = scripted_server(*served("chat/list", answer={"chats": told}))
     chats, _ = await asked(server, tmp_path, lambda it: it.list_chats(9))

@@ -312,3 +312,41 @@ async def test_a_chat_id_of_the_server_is_used_towards_it(
         await client.until(lambda: client.all(TurnEnded))
     assert sent(server, "chat/promptStop") == [{"chatId": "minted"}]
     assert {it.chat_id for it in client.events if isinstance(it, Addressed)} == {"our-1"}
+
+
+async def test_a_question_in_place_goes_to_an_inline_chat(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    method = "chat/inlinePrompt"
+    prompting = {"chatId": "$chat", "model": "m", "status": "prompting"}
+    told = [*script.send("chat/opened", {"chatId": "$chat", "title": "inline: why?"})]
+    told += [*script.status("running"), *script.text("So.")]
+    ends = [*script.reply(method, prompting), *script.status("idle"), *script.progress("finished")]
+    server = scripted_server(script.handshake(), script.expect(method), told, ends)
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(client.ready.is_set)
+        client.choose("our-1", CHOSEN)
+        client.agent.prompt_in_place(Prompt("our-1", "why?", (FileContext("/a", 1, 2),)))
+        await client.until(lambda: client.all(TurnEnded))
+    [params] = sent(server, method)
+    assert params["contexts"][0]["path"] == "/a"
+    named = {key: value for key, value in params.items() if key != "contexts"}
+    assert named == {"chatId": "our-1", "message": "why?", "agent": "plan"}
+    assert not server.received("chat/prompt")
+
+
+async def test_a_server_without_inline_chats_is_prompted_and_asked_once(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    method = "chat/inlinePrompt"
+    unknown = [*script.expect(method), *script.fail(method, -32601, "unknown")]
+    server = scripted_server(script.handshake(), unknown, script.turn(), script.turn())
+    contexts = (TextContext("*term*", "out"),)
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(client.ready.is_set)
+        for count in (1, 2):
+            client.agent.prompt_in_place(Prompt("our-1", "why?", contexts))
+            await client.until(lambda: len(client.all(TurnEnded)) == count)  # noqa: B023 - at once
+    assert [it["message"] for it in sent(server, "chat/prompt")] == ["why?", "why?"]
+    assert sent(server, "chat/prompt")[0]["contexts"]
+    assert len(sent(server, method)) == 1

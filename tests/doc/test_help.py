@@ -22,7 +22,7 @@ def test_defaults_of_options(nvim: Neovim) -> None:
 
 def test_default_keys(nvim: Neovim) -> None:
     actions = nvim.lua("return require('eca.keymaps.actions')")
-    kinds = ("chat", "input", "insert", "changes", "panel", "preview")
+    kinds = ("chat", "input", "insert", "changes", "panel", "preview", "answer")
     wanted = {
         name: {kind: set(action[kind]) for kind in kinds if action[kind]}
         for name, action in actions.items()

@@ -65,6 +65,15 @@ def template(nvim: Neovim, number: int) -> None:
     draw(nvim, ["answer", asked, PROMPT])
 
 
+def answer(nvim: Neovim, number: int) -> None:
+    """Ask about a line, and go into the answer."""
+    nvim.keys(":enew!<CR>:Eca ask why?<CR>")
+    place = wait_sent(nvim, "ask_in_place", number + 1)[-1]["id"]
+    draw(nvim, ["place_answer", place, "ready", "It is:\n\n```lua\nx\n```\n"])
+    nvim.wait_until("require('eca').previews()[1].state == 'ready'")
+    nvim.lua("require('eca.actions.ask').enter()")
+
+
 def drawn(*op: Value) -> Open:
     """Draw an op."""
     return lambda nvim, _: draw(nvim, [*op])
@@ -186,6 +195,7 @@ OPENED: dict[str, Opened] = {
         ["commit/editor"],
         "vim.bo.filetype == 'gitcommit'",
     ),
+    "answer": Opened(answer, ["preview/answer"], "vim.bo.filetype == 'eca-answer'"),
     "template": Opened(template, ["actions/templates"]),
     "changes": Opened(
         answered("Eca changes", "changes", [CHANGE]),

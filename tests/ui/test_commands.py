@@ -61,6 +61,7 @@ CONTRACT = [
     "install",
     "update",
     "rewrite",
+    "ask",
     "act",
     "commit",
     "complete",

@@ -66,6 +66,7 @@ def test_only_what_applies_is_offered(start_nvim: StartNeovim) -> None:
     assert names(view) == [
         "add",
         "rewrite",
+        "ask",
         "act",
         "complete",
         "commit",

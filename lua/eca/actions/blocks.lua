@@ -148,14 +148,11 @@ end
 
 --- Yank the fenced code around the cursor, without its fences.
 function M.yank_code()
-  local buf = vim.api.nvim_get_current_buf()
-  local fence = fences.at(buf, cursor_row())
-  if not fence then
+  local lines = fences.lines(vim.api.nvim_get_current_buf(), cursor_row())
+  if not lines then
     notify.info('no code block under the cursor')
     return
   end
-  local last = fence.fence.closed and fence.last - 1 or fence.last
-  local lines = vim.api.nvim_buf_get_lines(buf, fence.first + 1, last, false)
   if register.yank(lines, 'V') then
     notify.info(('%d lines yanked'):format(#lines))
   end

@@ -30,10 +30,11 @@ local M = {}
 local TERMINAL_ROWS = 12
 local SHELLS = { bash = true, console = true, fish = true, sh = true, shell = true, zsh = true }
 
---- The code block around the cursor.
+--- The code block around a row.
+---@param buf integer
+---@param row integer
 ---@return eca.Code?
-local function code_here()
-  local buf, row = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1] - 1
+local function code_at(buf, row)
   local found = fences.at(buf, row)
   if not found or found.fence.bare then
     return notify.info('no code block under the cursor')
@@ -159,10 +160,12 @@ local function put_into(code, file)
   end)
 end
 
---- Put code over what was selected in the last code window, else below its cursor.
+--- Put code into lines of a buffer, else over what was selected in the last code window, else below
+--- its cursor.
 ---@param code eca.Code
-local function put_here(code)
-  local place, selected = places.last(), places.selection()
+---@param lines? eca.PutPlace
+local function put_here(code, lines)
+  local place, selected = lines or places.last(), not lines and places.selection() or nil
   if not place then
     return notify.info('no code window to put it into')
   end
@@ -171,12 +174,13 @@ local function put_here(code)
     others.show(0, place.buf)
   end
   local row = vim.api.nvim_win_get_cursor(0)[1]
-  local first, last = row, row
+  local put = { buf = place.buf, first = row, last = row, lines = code.lines, below = true }
   if selected then
-    first, last = selected.first[1], selected.last[1]
+    put.first, put.last, put.below = selected.first[1], selected.last[1], false
+  elseif lines then
+    put.first, put.last, put.below = lines.first, lines.last, lines.below
   end
-  local below = not selected
-  preview.put({ buf = place.buf, first = first, last = last, lines = code.lines, below = below })
+  preview.put(put)
 end
 
 -- Commands --------------------------------------------------------------------------------------
@@ -271,10 +275,19 @@ local function put_command(code)
   end
 end
 
---- Put the code block under the cursor where it belongs: a command to a terminal, code into the
---- file that it names, other code where the user was.
-function M.code()
-  local code = code_here()
+---@class eca.PutPlace lines for code that names no file
+---@field buf integer
+---@field first integer 1-based
+---@field last integer
+---@field below boolean below them: they stay
+
+--- Put a code block where it belongs: a command to a terminal, code into the file that it names,
+--- other code where the user was.
+---@param buf integer with the block
+---@param row integer a row of it
+---@param lines? eca.PutPlace for other code
+function M.block(buf, row, lines)
+  local code = code_at(buf, row)
   if not code then
     return
   elseif #code.lines == 0 then
@@ -286,8 +299,13 @@ function M.code()
   if file then
     put_into(code, file)
   else
-    put_here(code)
+    put_here(code, lines)
   end
+end
+
+--- Put the code block under the cursor where it belongs.
+function M.code()
+  M.block(vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1] - 1)
 end
 
 return M

@@ -71,7 +71,7 @@ end
 
 --- The screen without tab line, last status line and command line.
 ---@return eca.ScreenArea
-local function screen()
+function M.screen()
   local tabs = vim.o.showtabline
   local tabline = tabs == 2 or (tabs == 1 and #vim.api.nvim_list_tabpages() > 1)
   local bottom = vim.o.lines - vim.o.cmdheight - 1
@@ -152,7 +152,7 @@ end
 --- anywhere, beside the chat.
 ---@return eca.Corners[]
 local function areas()
-  local whole, win = screen(), windows.shown()
+  local whole, win = M.screen(), windows.shown()
   local anywhere = { whole, { 'SE', 'NE', 'SW', 'NW' } }
   if not win then
     return { anywhere }

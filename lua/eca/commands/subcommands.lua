@@ -160,6 +160,12 @@ add('rewrite', 'code', {
   run = 'actions.rewrite.run',
   choices = 'actions.rewrite.recent',
 })
+add('ask', 'code', {
+  key = 'Ask',
+  takes = 'text',
+  run = 'actions.ask.run',
+  text = 'ask about the line here',
+})
 add(
   'act',
   'code',

@@ -13,8 +13,11 @@
 ---@field changes string[] keys in the list of changes
 ---@field panel string[] keys in all panels
 ---@field preview string[] keys in a buffer with previews
+---@field answer string[] keys in an answer to a question about lines, beside those of `preview`
 ---@field pending string[] keys in the transcript, on a block that needs approval
 ---@field needs? eca.Ability what the server must be able to do; checked before the call
+
+local PLACES = { 'chat', 'input', 'insert', 'changes', 'panel', 'pending', 'preview', 'answer' }
 
 ---@param call string module and function
 ---@param text string
@@ -24,7 +27,7 @@
 local function action(call, text, more, ...)
   local at, name = call:match('^([%l_]+)%.([%l_]+)$')
   local made = { at = at, call = name, with = { ... }, text = text, needs = (more or {}).needs }
-  for _, place in ipairs({ 'chat', 'input', 'insert', 'changes', 'panel', 'pending', 'preview' }) do
+  for _, place in ipairs(PLACES) do
     made[place] = vim.split((more or {})[place] or '', ' ', { trimempty = true })
   end
   return made
@@ -148,10 +151,22 @@ return {
   CloseBlock = action('blocks.set_open', 'close the block', { chat = 'zc' }, false),
   OpenAll = action('blocks.set_all_open', 'open all blocks', { chat = 'zR' }, true),
   CloseAll = action('blocks.set_all_open', 'close all blocks', { chat = 'zM' }, false),
-  OpenFile = action('blocks.open_file', 'open the file in a code window', { chat = 'gf' }),
-  OpenLink = action('blocks.open_link', 'open the link under the cursor', { chat = 'gx' }),
-  YankCode = action('blocks.yank_code', 'yank the code block', { chat = 'gy' }),
-  PutCode = action('put.code', 'put the code block into a file or terminal', { chat = 'gp' }),
+  OpenFile = action(
+    'blocks.open_file',
+    'open the file in a code window',
+    { chat = 'gf', answer = 'gf' }
+  ),
+  OpenLink = action(
+    'blocks.open_link',
+    'open the link under the cursor',
+    { chat = 'gx', answer = 'gx' }
+  ),
+  YankCode = action('blocks.yank_code', 'yank the code block', { chat = 'gy', answer = 'gy' }),
+  PutCode = action(
+    'put.code',
+    'put the code block into a file or terminal',
+    { chat = 'gp', answer = 'gp' }
+  ),
   Tasks = action('blocks.tasks', "go to the agent's task list"),
   NextTurn = action('blocks.jump', 'next prompt', { chat = ']]' }, 'user', 1),
   PreviousTurn = action('blocks.jump', 'previous prompt', { chat = '[[' }, 'user', -1),
@@ -185,6 +200,13 @@ return {
   ),
   PreviewDiff = action('previews.diff', 'show the preview as a diff', { preview = 'dD' }),
   PreviewStop = action('previews.stop', 'stop what still comes', { preview = 'dQ' }),
+  PreviewEnter = action('ask.enter', 'go into the answer, or back', { preview = 'dK' }),
+  PreviewAsk = action('ask.more', 'ask another question below the answer', { preview = 'dA' }),
+  PreviewChat = action('ask.to_chat', 'go on in a chat', { preview = 'dC' }),
+  PreviewCopy = action('ask.copy', "yank the answer's code", { preview = 'dY' }),
+  PreviewPut = action('ask.put', "put the answer's code into the file", { preview = 'dP' }),
+  PreviewClose = action('ask.close', 'close the answer', { answer = 'q' }),
+  Ask = action('ask.here', 'ask about the line here, or the selection'),
   CodeActions = action('code_actions.choose', 'choose what to do with the code here'),
   Complete = action('inline.complete', 'complete the code at the cursor'),
   AcceptCompletion = action('inline.accept', 'insert the completion at the cursor', {}, 'all'),

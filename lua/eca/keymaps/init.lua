@@ -129,6 +129,7 @@ local PLACES = {
   changes = { { 'n', 'changes', 'in_changes' } },
   panel = { { 'n', 'panel' } },
   preview = { { 'n', 'preview', 'in_preview' } },
+  answer = { { 'n', 'preview' }, { 'n', 'answer' } },
 }
 
 --- Has the user mapped something to a <Plug>, or to any that begins like it?

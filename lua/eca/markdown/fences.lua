@@ -173,4 +173,14 @@ function M.at(buf, row)
   return M.of_blocks(buf, places.written_between(buf, row, row), row, row)[1]
 end
 
+--- The code of the fence around a row, without the fence's own lines; none without a fence.
+---@param buf integer
+---@param row integer
+---@return string[]?
+function M.lines(buf, row)
+  local found = M.at(buf, row)
+  local last = found and (found.fence.closed and found.last - 1 or found.last)
+  return found and vim.api.nvim_buf_get_lines(buf, found.first + 1, last, false)
+end
+
 return M

@@ -13,6 +13,7 @@ local host = require('eca.host')
 local keys = require('eca.ui.keys')
 local notify = require('eca.ui.notify')
 local others = require('eca.ui.others')
+local question = require('eca.preview.question')
 local region = require('eca.preview.region')
 local return_window = require('eca.ui.return_window')
 local side_by_side = require('eca.preview.side_by_side')
@@ -21,27 +22,11 @@ local windows = require('eca.window')
 
 local M = {}
 
-local MOST_AROUND = 200 -- lines above and below that an agent gets, which is prompted
-
 ---@param preview eca.Preview
 local function send(preview)
-  local buf, passage = preview.region.buf, assert(preview.passage)
-  local first, last = region.rows(preview.region)
-  first, last = assert(first), assert(last)
-  local name = vim.api.nvim_buf_get_name(buf)
-  local is_file = vim.bo[buf].buftype == '' and name ~= ''
-  host.send('rewrite', {
-    id = preview.id,
-    instruction = passage.prompt,
-    path = is_file and name or '',
-    lines = preview.region.old,
-    first = first + 1,
-    language = vim.bo[buf].filetype,
-    above = vim.api.nvim_buf_get_lines(buf, math.max(0, first - MOST_AROUND), first, false),
-    below = vim.api.nvim_buf_get_lines(buf, last, last + MOST_AROUND, false),
-    modified = vim.bo[buf].modified,
-    server = passage.server,
-  })
+  local rewrite = question.passage(preview)
+  rewrite.instruction = assert(preview.passage).prompt
+  host.send('rewrite', rewrite)
 end
 
 --- A new preview of lines that have none; a message says why there cannot be one.
@@ -58,17 +43,11 @@ local function begin(kind, buf, first, last)
   end
   for _, preview in ipairs(standing.in_buffer(buf)) do
     local from, to = region.rows(preview.region)
-    if from and first - 1 < to and last > from then
+    if not preview.answer and from and first - 1 < to and last > from then
       return notify.warn('a preview stands in these lines already')
     end
   end
-  ---@type eca.Preview
-  local preview = { kind = kind, state = 'streaming', hunks = {}, fault = '' }
-  preview.id = 'aside-' .. require('eca.chat.buffers').new_id() -- no list of chats has it
-  preview.region = region.make(buf, first, last)
-  preview.namespace = vim.api.nvim_create_namespace('')
-  preview.began = vim.uv.now()
-  return preview
+  return standing.make(kind, buf, first, last)
 end
 
 ---@class eca.RewriteOptions
@@ -79,7 +58,7 @@ end
 ---@field asked? eca.Asked when the user asked for it; nil: a script did
 
 ---@return string? name of the current chat's server
-local function current_server()
+function M.current_server()
   local chat = windows.current_chat()
   return chat and expected.status(chat).server_name or nil
 end
@@ -96,7 +75,7 @@ function M.rewrite(options)
   end
   local preview = begin('rewrite', buf, first, math.min(last, vim.api.nvim_buf_line_count(buf)))
   if preview then
-    local server = options.server or current_server()
+    local server = options.server or M.current_server()
     preview.passage = { prompt = options.prompt, server = server }
     preview.asked = options.asked
     standing.add(preview)
@@ -143,12 +122,14 @@ local function if_tall(preview)
   end
 end
 
---- Show what the host says of a preview (op `preview`).
+--- Show what the host says of a preview (op `preview`, or `place_answer`).
 ---@param op table<string, any>
 function M.set(op)
   local preview = standing.by_id(op.id)
   if not preview or preview.state ~= 'streaming' then
     return
+  elseif preview.answer then
+    return question.received(preview, op)
   end
   preview.hunks, preview.state, preview.fault = op.hunks or {}, op.state, op.fault or ''
   preview.unseen = op.unseen or nil
@@ -164,6 +145,7 @@ end
 --- Called when the host is gone: nothing more comes.
 function M.host_gone()
   for _, preview in ipairs(standing.all()) do
+    preview.is_lost = true
     M.set({ id = preview.id, state = 'failed', fault = 'the plugin host has ended' })
   end
 end
@@ -195,15 +177,23 @@ local function nearest(preview, row)
   return best
 end
 
---- The preview at the cursor, else the nearest one of the current buffer.
+--- The preview at the cursor, else the nearest one of the current buffer; in an answer, its own. Of
+--- several the newest.
+---@param is_answer? boolean default: of any kind
 ---@return eca.Preview?
-function M.here()
+function M.here(is_answer)
+  for _, preview in ipairs(standing.all()) do
+    if preview.answer and preview.answer.buf == vim.api.nvim_get_current_buf() then
+      return preview
+    end
+  end
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
   local found, distance ---@type eca.Preview?, integer?
   for _, preview in ipairs(standing.in_buffer(vim.api.nvim_get_current_buf())) do
-    local first, last = region.rows(preview.region)
-    local away = first and math.max(first - row, row - last + 1, 0)
-    if away and (not distance or away < distance) then
+    local first, last = region.near(preview.region)
+    local away = math.max(first - row, row - last + 1, 0)
+    local is_meant = is_answer == nil or is_answer == (preview.answer ~= nil)
+    if is_meant and (not distance or away <= distance) then
       found, distance = preview, away
     end
   end
@@ -250,13 +240,14 @@ end
 ---@field hunk? integer its number in `previews()`; default: all
 
 ---@param options? eca.PreviewOptions
+---@param is_answer? boolean see `M.here`
 ---@return eca.Preview?
-local function meant(options)
+local function meant(options, is_answer)
   local id = (options or {}).id
   for _, preview in ipairs(standing.all()) do
     standing.look(preview.region.buf)
   end
-  local preview = id and standing.by_id(id) or not id and M.here() or nil
+  local preview = id and standing.by_id(id) or not id and (M.here(is_answer) or M.here()) or nil
   if not preview then
     notify.info(id and ("no preview with the id '%s'"):format(id) or 'no preview in this buffer')
   end
@@ -266,9 +257,11 @@ end
 --- Accept a hunk, by its number in `previews()`, or all but the conflicts.
 ---@param options? eca.PreviewOptions
 function M.accept(options)
-  local preview = meant(options)
+  local preview = meant(options, false)
   if not preview then
     return
+  elseif preview.answer then
+    return notify.info('an answer changes nothing: its keys are in its border')
   elseif preview.state ~= 'ready' then
     local why = preview.state == 'streaming' and 'the answer is not complete yet' or preview.fault
     return notify.info('nothing accepted: ' .. why)
@@ -307,8 +300,10 @@ end
 --- Accept the hunk nearest to the cursor, or drop it.
 ---@param act 'accept'|'drop'
 function M.act_here(act)
-  local preview = meant()
-  if preview then
+  local preview = meant(nil, false)
+  if preview and preview.answer then
+    M.accept({ id = preview.id }) -- says that there is no hunk
+  elseif preview then
     local row = vim.api.nvim_win_get_cursor(0)[1] - 1
     M[act]({ id = preview.id, hunk = nearest(preview, row) })
   end

@@ -135,6 +135,30 @@ function M.rows(region)
   return first and first < last and first or nil, last
 end
 
+--- The rows of the lines as they are now, without what was added below the last one; of deleted
+--- ones, the row where they were.
+---@param region eca.Region
+---@return integer first, integer last exclusive
+function M.near(region)
+  local first, last = M.rows(region)
+  if first and last then
+    return first, math.min(last, assert(region.now).rows[#region.old] + 1)
+  end
+  local is_loaded = vim.api.nvim_buf_is_loaded(region.buf)
+  local count = is_loaded and vim.api.nvim_buf_line_count(region.buf) or 1
+  local row = math.max(0, math.min(last or region.first, count - 1))
+  return row, row + 1
+end
+
+--- Let the lines be one row, as they are gone.
+---@param region eca.Region
+function M.give_up(region)
+  local row = M.near(region)
+  region.old, region.kept = vim.api.nvim_buf_get_lines(region.buf, row, row + 1, false), nil
+  M.forget(region)
+  set_marks(region, { row }, row + 1)
+end
+
 --- Has the buffer lost the marks, because it was read again?
 ---@param region eca.Region
 ---@return boolean

@@ -1,5 +1,6 @@
 --- The previews that stand: which there are, drawing them, and following what happens to their
 --- buffers.
+local answers = require('eca.preview.answer')
 local draw = require('eca.preview.draw')
 local host = require('eca.host')
 local notify = require('eca.ui.notify')
@@ -11,7 +12,7 @@ local M = {}
 
 ---@alias eca.PreviewState 'streaming'|'ready'|'failed'
 
----@class eca.Passage what an agent rewrites
+---@class eca.Passage what an agent rewrites, or answers
 ---@field prompt string
 ---@field server? string
 
@@ -24,7 +25,11 @@ local M = {}
 ---@field hunks eca.PreviewHunk[] those that are undecided
 ---@field began integer ms
 ---@field fault string
----@field passage? eca.Passage of a rewrite
+---@field passage? eca.Passage of a rewrite or a question
+---@field answer? eca.Answer of a question
+---@field has_text? boolean something of the answer has come
+---@field is_ranged? boolean the user has named the lines of a question
+---@field is_lost? boolean the host that has had the conversation is gone
 ---@field unseen? boolean the server does not see unsaved changes around it
 ---@field as_diff? boolean shown as a diff when it is complete
 ---@field asked? eca.Asked when the user asked for it
@@ -33,6 +38,22 @@ local previews = {} ---@type eca.Preview[] oldest first
 local watched = {} ---@type table<integer, integer> autocommand group by buffer
 local timer = assert(vim.uv.new_timer())
 local is_ticking = false
+
+--- A new preview of lines, which does not stand yet.
+---@param kind 'rewrite'|'ask'|'put'
+---@param buf integer
+---@param first integer 1-based
+---@param last integer
+---@return eca.Preview
+function M.make(kind, buf, first, last)
+  ---@type eca.Preview
+  local preview = { kind = kind, state = 'streaming', hunks = {}, fault = '' }
+  preview.id = 'aside-' .. require('eca.chat.buffers').new_id() -- no list of chats has it
+  preview.region = region.make(buf, first, last)
+  preview.namespace = vim.api.nvim_create_namespace('')
+  preview.began = vim.uv.now()
+  return preview
+end
 
 --- All previews, oldest first.
 ---@return eca.Preview[]
@@ -101,8 +122,12 @@ end
 local function find_again(buf)
   for _, preview in ipairs(M.in_buffer(buf)) do
     if region.is_lost(preview.region) and not region.find_again(preview.region) then
-      M.close(preview)
-      notify.warn('a preview has ended: its lines are not in the file any more')
+      if preview.answer then
+        region.give_up(preview.region)
+      else
+        M.close(preview)
+        notify.warn('a preview has ended: its lines are not in the file any more')
+      end
     end
   end
 end
@@ -111,7 +136,9 @@ end
 ---@param preview eca.Preview
 function M.draw(preview)
   local buf = preview.region.buf
-  if is_in_diff(buf) then
+  if preview.answer then
+    answers.draw(preview)
+  elseif is_in_diff(buf) then
     draw.clear(buf, preview.namespace)
   elseif vim.api.nvim_buf_is_loaded(buf) then
     draw.one(M.drawing(preview))
@@ -150,7 +177,10 @@ function M.close(preview)
   previews = vim.tbl_filter(function(other)
     return other ~= preview
   end, previews)
-  if preview.state == 'streaming' then
+  if preview.answer then
+    host.send_if_running('stop_answer', { id = preview.id, closes = true })
+    answers.close(preview.answer)
+  elseif preview.state == 'streaming' then
     host.send_if_running('stop_preview', { id = preview.id })
   end
   region.forget(preview.region)
@@ -175,14 +205,17 @@ function M.look(buf)
   end
   find_again(buf)
   for _, preview in ipairs(M.in_buffer(buf)) do
-    if preview.state == 'ready' then -- by `do` in a diff, an undo and a redo, or by hand
+    if preview.answer then
+      region.near(preview.region) -- notes where the lines are
+    elseif preview.state == 'ready' then -- by `do` in a diff, an undo and a redo, or by hand
       preview.hunks = vim.tbl_filter(function(hunk)
         return not region.is_done(preview.region, hunk)
       end, preview.hunks)
     end
-    if preview.state == 'ready' and #preview.hunks == 0 then
+    local is_shown = preview.answer ~= nil
+    if preview.state == 'ready' and #preview.hunks == 0 and not is_shown then
       M.close(preview)
-    elseif not region.rows(preview.region) then
+    elseif not is_shown and not region.rows(preview.region) then
       M.close(preview)
       notify.info('a preview has ended: its lines were deleted')
     end
@@ -264,6 +297,14 @@ local function tick()
       end
     end)
   end)
+end
+
+--- Show that something comes for a preview once more.
+---@param preview eca.Preview
+function M.restart(preview)
+  M.draw(preview)
+  tick()
+  M.announce(preview, preview.state)
 end
 
 --- Show a new preview.

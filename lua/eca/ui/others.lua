@@ -152,7 +152,7 @@ function M.emit(event, data)
   M.call('User ' .. event, vim.api.nvim_exec_autocmds, 'User', options)
 end
 
----@alias eca.BufferKind 'chat'|'input'|'changes'|'panel'|'preview'
+---@alias eca.BufferKind 'chat'|'input'|'changes'|'panel'|'preview'|'answer'
 
 ---@class eca.OurBuffer data of the event `User eca.buffer`
 ---@field buf integer

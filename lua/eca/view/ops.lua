@@ -288,6 +288,10 @@ function draw.preview(op)
   require('eca.preview').set(mirror.clean(op))
 end
 
+function draw.place_answer(op)
+  require('eca.preview').set(mirror.clean(op)) -- late: not before a question
+end
+
 function draw.panel(op)
   require('eca.panels').set(op)
 end

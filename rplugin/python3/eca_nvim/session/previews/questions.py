@@ -2,7 +2,7 @@
 
 Rules kept here:
 - A question and those below it are one conversation, in a session of its own (`session.aside`),
-  which ends when the user closes the answer. A server that has ended since is told what was said.
+  which ends when the user closes the answer. A server that has ended since gets what was said.
 - An answer ends as ready or failed, whatever happens. One that the user has stopped shows nothing
   more.
 - A conversation can go on in a chat: that has a new session, which gets what was said.
@@ -226,7 +226,7 @@ class Questions:
         with isolated(self._view, "end the session of a question", aside):
             await (aside.close if closes else aside.rest)()
 
-    async def _continue(self, intent: ContinueInChat) -> None:
+    def _continue(self, intent: ContinueInChat) -> None:
         """Show a conversation in a new chat; its first prompt takes along what was said."""
         thread = self._threads.get(intent.id)
         if thread is None or intent.chat in self._chats.table:

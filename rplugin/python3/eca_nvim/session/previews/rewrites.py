@@ -238,8 +238,8 @@ def prompt_of(wanted: Rewrite) -> str:
 def named_lines(wanted: Rewrite | AskInPlace) -> str:
     """Return the name of the lines that are meant."""
     name = wanted.path or "a text that is in no file"
-    last = wanted.first + len(wanted.lines) - 1
-    return f"lines {wanted.first} to {last} of {name}"
+    first, last = wanted.first, wanted.first + len(wanted.lines) - 1
+    return f"line {first} of {name}" if first == last else f"lines {first} to {last} of {name}"
 
 
 def passage(wanted: Rewrite | AskInPlace) -> Sequence[str]:
