@@ -78,7 +78,6 @@ def cost(work: Work) -> Cost:
             forget_peak()
         return trace
 
-    gc.collect()
     gc.disable()  # garbage collection depends on what ran before
     before = sys.gettrace()
     tracemalloc.start()
