@@ -251,7 +251,9 @@ def test_what_a_kill_leaves_behind_is_mended(
 def test_what_is_written_after_the_moment_is_not_in_the_tree(
     store: CheckpointStore, root: Path, monkeypatch: pytest.MonkeyPatch, *, few: bool
 ) -> None:
-    monkeypatch.setattr("eca_nvim.review.checkpoint_store.FEW", 1 << 20 if few else 0)
+    if not few:
+        monkeypatch.setattr("eca_nvim.review.checkpoint_store.FEW", 0)
+        monkeypatch.setattr("eca_nvim.review.checkpoint_store.FEW_AT_FIRST", 0)
     for name in ("changed", "same", "gone"):
         (root / name).write_text("old")
     before = store.take([str(root)])

@@ -24,6 +24,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -54,6 +55,8 @@ BATCH: Final = 5000
 """Files that git adds at once: the time that it takes for a pack grows with the square of them."""
 FEW: Final = 1 << 20
 """Bytes of an index that lists few files: some thousands."""
+FEW_AT_FIRST: Final = 1000
+"""Names in a folder without an index: to count more would take as long as to start a process."""
 LATE: Final = "it was written while the checkpoint was made"
 NAMED: Final = 100
 """Files that are named to git at once."""
@@ -167,11 +170,12 @@ class CheckpointStore:
         return self._folder / f"index-{name_digest(os.fsencode(root))}-{self._process}"
 
     def _has_few(self, root: str) -> bool:
-        """Return whether a folder had few files, the last time."""
+        """Return whether a folder had few files, the last time; at first, whether it has."""
         try:
             return self._index(root).stat().st_size < FEW
         except FileNotFoundError:
-            return False
+            names = (it for _, folders, files in os.walk(root) for it in (*folders, *files))
+            return next(islice(names, FEW_AT_FIRST, None), None) is None
 
     def _update(
         self,
