@@ -81,7 +81,9 @@ def answers(nvim: Neovim) -> None:
     prompt(nvim, "delegate", "approve")
     prompt(nvim, "diagnostics")
     prompt(nvim, "plan")
-    eca(nvim, "tasks", "stop")
+    eca(nvim, "tasks", "stop", "plan")
+    nvim.wait_until("bufname():find('eca://plan', 1, true)")
+    nvim.keys("q")
 
 
 def waiting_prompts(nvim: Neovim) -> None:

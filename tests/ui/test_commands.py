@@ -49,6 +49,7 @@ CONTRACT = [
     "dashboard",
     "jobs",
     "tasks",
+    "plan",
     "history",
     "edit",
     "export",

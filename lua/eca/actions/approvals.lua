@@ -9,6 +9,7 @@ local float = require('eca.approval.float')
 local guard = require('eca.consent.guard')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
+local plan = require('eca.approval.plan')
 local question = require('eca.approval.question')
 local transcript = require('eca.transcript')
 local windows = require('eca.window')
@@ -110,10 +111,13 @@ function M.approve_all()
   end
 end
 
---- Show the diff of the tool call under the cursor, else of the pending one.
+--- Show the diff of the tool call under the cursor, else of the pending one. Of a plan that is its
+--- text, to change it.
 function M.diff()
   local block, item = blocks.here(), chosen()
-  if block then
+  if item and item.plan and (not block or block.id == item.block) then
+    plan.open(item.chat)
+  elseif block then
     local instead = item and { item.chat, item.block }
     diff.ask('diff', { chat = block.chat, block = block.id, instead = instead })
   elseif item then
@@ -123,6 +127,6 @@ function M.diff()
   end
 end
 
-M.answer = question.open
+M.answer, M.plan = question.open, plan.open
 
 return M

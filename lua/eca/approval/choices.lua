@@ -79,6 +79,9 @@ local function text_of(item)
   for _, warning in ipairs(warnings_of(item)) do
     rows[#rows + 1] = { { '! ' .. warning, 'EcaWarning' } }
   end
+  if item.plan then
+    rows[#rows + 1] = { { 'd opens the plan: change it there, and send it back', 'EcaMuted' } }
+  end
   if item.taken_back then
     rows[#rows + 1] = { { item.taken_back, 'EcaWarning' } }
   end
@@ -134,6 +137,15 @@ function M.content(item, all)
         diff.ask('diff', { chat = item.chat, block = item.block })
       end,
     }
+  choices[#choices + 1] = item.plan
+    and {
+      key = 'd',
+      text = 'edit',
+      about = 'open the plan to change it, and send it back',
+      run = function()
+        require('eca.approval.plan').open(item.chat) -- late: rarely needed
+      end,
+    }
   return {
     lines = text.lines,
     marks = text.marks,
@@ -143,7 +155,7 @@ function M.content(item, all)
       return block.seen(item, float, last_rows > 0)
     end,
     cut = item.cut,
-    rest = item.paths and 'd shows all' or 'scroll to read',
+    rest = (item.paths or item.plan) and 'd shows all' or 'scroll to read',
   }
 end
 

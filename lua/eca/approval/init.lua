@@ -237,7 +237,12 @@ draw = function(leave)
   local wanted = item and config.get().approval.float
   if not item and not leave and float.pause(false) then
     return
-  elseif not item or not wanted or diff.shown(item) then
+  elseif
+    not item
+    or not wanted
+    or diff.shown(item)
+    or item.plan and require('eca.approval.plan').shown(item) -- late: rarely needed
+  then
     float.close()
     return
   end

@@ -214,6 +214,7 @@ add('trust', 'chat', {
   words = { 'on', 'off' },
 })
 add('tasks', 'plan', { action = 'Tasks' })
+add('plan', 'prompted', { action = 'Plan' })
 add('older', 'older', { action = 'Older' })
 add('history', 'prompted', { action = 'History' })
 add('prompts', 'prompts', { action = 'Prompts' })

@@ -139,6 +139,7 @@ return {
     'show the whole diff in a tab page',
     { chat = 'gd', pending = 'd' }
   ),
+  Plan = action('approvals.plan', "open the agent's plan to change it"),
   Answer = action('approvals.answer', 'answer the question'),
 
   Act = action(

@@ -83,6 +83,7 @@ M.UNTITLED = 'New chat'
 ---@field tool? string
 ---@field agent? string the subagent that asks
 ---@field paths? string[] of the files whose changes the diff tab shows
+---@field plan? boolean it asks the user to agree to a plan
 ---@field options? [string, string][]
 ---@field freeform? boolean
 ---@field notes? string[] our own lines about a question

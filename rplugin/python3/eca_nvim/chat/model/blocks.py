@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from eca_nvim.chat.model.field_values import Named
 from eca_nvim.chat.model.form_progress import FormProgress
 from eca_nvim.chat.text.output import LiveOutput
-from eca_nvim.chat.text.safe_text import Cleaner
+from eca_nvim.chat.text.safe_text import Cleaner, clean
 from eca_nvim.chat.vocabulary import call_details, events, requests, states, turn_events
 from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER, BlockKind, Segment, ViewOp
@@ -297,3 +297,15 @@ def open_question(block: Block) -> Question | None:
     question = block.question if isinstance(block, ToolBlock | QuestionBlock) else None
     waits = question is not None and question.state is QuestionState.WAITING
     return question if waits else None
+
+
+def plan_of(block: Block) -> str:
+    """Return the plan that a call asks the user to agree to; "" if it does not ask for that.
+
+    ACP has no message for it: it is a call that switches the mode. Its text explains it, or it is
+    an argument (claude 0.101 and qwen have both).
+    """
+    if not isinstance(block, ToolBlock) or block.call.kind is not call_details.ToolKind.SWITCH_MODE:
+        return ""
+    argument = (block.call.arguments or {}).get("plan")
+    return clean(block.call.note or (argument if isinstance(argument, str) else "")).strip()

@@ -1,7 +1,7 @@
 """Whole chat: a chat as Markdown, with collapsed bodies and uncut."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from eca_nvim.chat.model.blocks import (
@@ -17,6 +17,7 @@ from eca_nvim.chat.model.blocks import (
     StreamedBlock,
     TextBlock,
     ToolBlock,
+    plan_of,
 )
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.block import full_body, header, reasoning_title
@@ -48,6 +49,23 @@ _SPEAKER = re.compile(
 )
 """How a line begins that reads like a heading above what somebody says."""
 _FENCES = re.compile("^ *(`{3,})", re.MULTILINE)
+
+
+def proposed_plan(chat: Chat) -> Mapping[str, object] | None:
+    """Return the text of a plan, and its block; None if there is none.
+
+    It is the one that waits for the user. Agents that do not ask write it as their answer (ECA's
+    plan agent, codex 2.6): then it is the newest one.
+    """
+    for block in reversed(chat.waiting):
+        if text := plan_of(block):
+            return {"block": block.id, "text": text}
+    for block in reversed(chat.blocks.values()):
+        if not isinstance(block, TextBlock) or block.lane is not chat.root:
+            continue
+        if block.kind is BlockKind.ASSISTANT and (text := block.text.strip()):
+            return {"block": block.id, "text": text}
+    return None
 
 
 def transcript(chat: Chat, now: int) -> str:

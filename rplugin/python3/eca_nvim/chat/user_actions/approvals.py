@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from eca_nvim.chat.handlers.call_steps import CHANGED, check_answer, step
 from eca_nvim.chat.handlers.prompt_queue import enqueue
-from eca_nvim.chat.model.blocks import Block, Changes, ToolBlock, open_question
+from eca_nvim.chat.model.blocks import Block, Changes, ToolBlock, open_question, plan_of
 from eca_nvim.chat.model.calls import full_name, is_unknown, moved
 from eca_nvim.chat.model.chat import Chat, QueuedPrompt, QueueKind
 from eca_nvim.chat.model.display_settings import RenderSettings
@@ -247,6 +247,8 @@ def _approval(chat: Chat, block: ToolBlock, request: requests.Request) -> dict[s
         "warnings": cautions or None,
         "tool": full_name(block.call),
         "paths": _paths(block.call) or None,
+        "plan": (block.call.kind is call_details.ToolKind.SWITCH_MODE and bool(plan_of(block)))
+        or None,
         "agent": _agent_name(block),
     }
 

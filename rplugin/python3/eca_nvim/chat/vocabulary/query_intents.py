@@ -142,6 +142,15 @@ class RequestTranscript(bases.ChatIntent, frozen=True, tag="transcript"):
     request: int
 
 
+class RequestPlan(bases.ChatIntent, frozen=True, tag="plan"):
+    """Ask for the plan that the agent proposes (`whole_chat.proposed_plan`).
+
+    The answer is a table of text and block; nil if the agent has said nothing yet.
+    """
+
+    request: int
+
+
 class RequestTimeline(bases.ChatIntent, frozen=True, tag="timeline"):
     """Ask for the user's messages and flags.
 

@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.place import place_at
-from eca_nvim.chat.render.whole_chat import transcript
+from eca_nvim.chat.render.whole_chat import proposed_plan, transcript
 from eca_nvim.chat.user_actions.history_edits import timeline
 from eca_nvim.chat.user_actions.search import (
     MOST_HITS,
@@ -69,6 +69,7 @@ class ChatContent:
         self._view = view
         self.table: Mapping[type[query_intents.Intent], Callable[[Any], object]] = {
             query_intents.RequestTranscript: self._transcript,
+            query_intents.RequestPlan: lambda it: proposed_plan(self._chat(it.chat)),
             query_intents.RequestTimeline: lambda it: timeline(self._chat(it.chat), it.block),
             query_intents.Reveal: self._reveal,
             query_intents.RequestOutput: self._output,
