@@ -82,7 +82,7 @@ def answers(nvim: Neovim) -> None:
     prompt(nvim, "diagnostics")
     prompt(nvim, "plan")
     eca(nvim, "tasks", "stop", "plan")
-    nvim.wait_until("bufname():find('eca://plan', 1, true)")
+    nvim.wait_until("vim.fn.bufname():find('eca://plan', 1, true)")
     nvim.keys("q")
 
 

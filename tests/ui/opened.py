@@ -196,6 +196,11 @@ OPENED: dict[str, Opened] = {
         "vim.bo.filetype == 'gitcommit'",
     ),
     "answer": Opened(answer, ["preview/answer"], "vim.bo.filetype == 'eca-answer'"),
+    "plan": Opened(
+        answered("Eca plan", "plan", {"block": 1, "text": "1. Look"}),
+        ["approval/plan"],
+        "vim.fn.bufname():find('eca://plan', 1, true)",
+    ),
     "template": Opened(template, ["actions/templates"]),
     "changes": Opened(
         answered("Eca changes", "changes", [CHANGE]),

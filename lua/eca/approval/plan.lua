@@ -134,7 +134,7 @@ end
 ---@param plan eca.ProposedPlan
 local function leave(plan)
   vim.bo[plan.buf].modified = false
-  vim.api.nvim_win_close(0, true)
+  others.close(vim.api.nvim_get_current_win())
   if plan.origin then
     return_window.go_back(plan.origin)
   end
