@@ -55,6 +55,13 @@ class FakeArchive:
     async def begin_again(self, chat_id: str) -> None:
         await self._hear("begin_again", chat_id)
 
+    async def branch(self, chat_id: str, before: str | None) -> str:
+        await self._hear("branch", chat_id, before)
+        return f"kept-{len(self.asked)}"
+
+    async def exchange(self, chat_id: str, other_id: str) -> None:
+        await self._hear("exchange", chat_id, other_id)
+
     async def fork(self, chat_id: str, content_id: str | None) -> tuple[str, OpenedChat]:
         await self._hear("fork", chat_id, content_id)
         self.forked(chat_id, "copy")

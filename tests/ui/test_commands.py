@@ -65,6 +65,7 @@ CONTRACT = [
     "ask",
     "act",
     "commit",
+    "retry",
     "complete",
     "demo",
     "health",

@@ -118,6 +118,8 @@ function M.act()
     question.open(asked)
   elseif block.kind == 'older' then
     host.send('older', { chat = block.chat })
+  elseif block.kind == 'attempts' then
+    require('eca.actions.prompts').step_answer(1)
   elseif block.header == cursor_row() and not on_target then
     M.set_open()
   elseif url then

@@ -117,6 +117,14 @@ local function meant_value(word, option)
   return offer.value
 end
 
+--- The model that a word means; nil for none. The host says what is wrong with an unknown one.
+---@param word? string
+---@param chat string
+---@return string|boolean?
+function M.meant_model(word, chat)
+  return word and meant_value(word, option_of('model', chat))
+end
+
 --- A row of a list: a name, and what it means if that is known.
 ---@param name string with what stands before it
 ---@param item eca.Option|eca.OptionOffer

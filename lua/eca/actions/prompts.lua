@@ -1,4 +1,7 @@
---- Actions on prompts: send, queue, take back, stop, recall, choose one sent before.
+--- Actions on prompts: send, queue, take back, stop, recall, choose one sent before, send the last
+--- one again and go from one of its answers to another.
+---
+--- Rule kept here: what is typed in the input stays there when a prompt is sent again.
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local contexts = require('eca.context')
@@ -10,7 +13,9 @@ local input = require('eca.input')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 local others = require('eca.ui.others')
+local return_window = require('eca.ui.return_window')
 local scan = require('eca.text.scan')
+local transcript = require('eca.transcript')
 local windows = require('eca.window')
 
 local M = {}
@@ -134,6 +139,78 @@ function M.choose()
       :join(' ⏎ ')
   end, function(prompt)
     field.put_back(chats.ensure(eca.open()).input, prompt)
+  end)
+end
+
+-- The answers to a prompt -----------------------------------------------------------------------
+
+local KEEP, UNDO = 'keep the files as they are', 'undo what the answer changed, then ask again'
+
+--- What happens when the user has decided about the files.
+---@param chat string
+---@param model? string|boolean
+---@return eca.EditSteps
+local function steps_of(chat, model)
+  return {
+    begins = function()
+      return true
+    end,
+    ask = function(wanted, done)
+      host.ask('retry', { chat = chat, model = model, tools = wanted.tools }, done)
+    end,
+    done = function(is_sent)
+      if is_sent then
+        input.show_end(chat)
+      end
+    end,
+  }
+end
+
+--- Send the last prompt of the current chat again, as it was sent.
+---@param word? string names the model to ask; default: the one that is selected
+function M.retry(word)
+  local chat = windows.current_chat()
+  local first = chat and transcript.find(chats.ensure(chat).buf, -1, 'user', 1)
+  if not chat or not first then
+    return notify.info('nothing to send again: there is no prompt yet')
+  end
+  local undo = require('eca.review.undo') -- not before the first prompt is sent
+  local model = require('eca.actions.options').meant_model(word, chat)
+  local steps, asked = steps_of(chat, model), return_window.asked()
+  host.ask('plan_undo', { chat = chat, since = 0, messages = true }, function(plan)
+    if plan and not plan.rows[1] then
+      undo.go_back({ chat = chat, block = 0, messages = true, tools = false }, steps)
+    elseif plan and return_window.may_focus(asked, 'the question') then
+      choose.one('The answer has changed files', { KEEP, UNDO }, tostring, function(item)
+        if item == UNDO then
+          undo.roll_back(chat, 0, true, steps)
+        else
+          undo.go_back({ chat = chat, block = 0, messages = true, tools = false }, steps)
+        end
+      end)
+    end
+  end)
+end
+
+--- Show the next or previous answer to the prompt under the cursor, else to the last one that has
+--- several; the last one is followed by the first.
+---@param step 1|-1
+function M.step_answer(step)
+  local win, buf = vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf()
+  local row = vim.api.nvim_win_get_cursor(win)[1] - 1
+  local here = transcript.block_at(buf, row) or transcript.block_at(buf, row - 1)
+  local chat = here and here.chat or windows.current_chat()
+  if not chat then
+    return notify.info('no chat yet')
+  end
+  local asked = return_window.asked()
+  local wanted = { chat = chat, block = here and here.id or 0, step = step }
+  host.ask('attempt', wanted, function(block)
+    local first = block and transcript.range(buf, block)
+    local is_here = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf
+    if first and is_here and not asked.typed then
+      vim.api.nvim_win_set_cursor(win, { first + 1, 0 })
+    end
   end)
 end
 

@@ -34,6 +34,7 @@ local M = {}
 --- What the input does while a chat goes back to before a prompt. `begins` is called before that,
 --- and returns whether it may; `done` when it has, or could not.
 ---@class eca.EditSteps
+---@field ask? fun(wanted: eca.GoBack, done: fun(is_done: boolean)) default: roll back
 ---@field begins fun(): boolean
 ---@field done fun(is_back: boolean)
 

@@ -232,6 +232,12 @@ add('grep', 'prompted', {
 })
 add('rollback', 'settled', { action = 'Rollback', text = 'roll back to before a prompt' })
 add('edit', 'prompted', { action = 'Edit', text = 'edit a prompt and send it again' })
+add('retry', 'settled', {
+  action = 'Retry',
+  text = 'send the last prompt again, maybe to another model',
+  takes = 'text',
+  choices = choice('model', 'Model').choices,
+})
 add('fork', 'settled', { action = 'Fork' })
 add('files', 'prompted', { action = 'Files' })
 add('put', 'prompted', { action = 'PutCode' })

@@ -98,6 +98,19 @@ return {
   History = action('history.timeline', 'go to a prompt or a flag', { chat = 'gh' }),
   Rollback = action('history.rollback', 'roll back to before this prompt', { chat = 'gu' }),
   Edit = action('history.edit', 'edit this prompt and send it again', { chat = 'gs' }),
+  Retry = action('prompts.retry', 'send the last prompt again', { chat = 'gR' }),
+  NextAttempt = action(
+    'prompts.step_answer',
+    'next answer to this prompt',
+    { chat = ']r', input = ']r' },
+    1
+  ),
+  PreviousAttempt = action(
+    'prompts.step_answer',
+    'previous answer to this prompt',
+    { chat = '[r', input = '[r' },
+    -1
+  ),
   Fork = action(
     'history.fork',
     'continue from here in a new chat',

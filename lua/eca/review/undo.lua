@@ -130,14 +130,26 @@ local function tell(undo, result)
   end
 end
 
+---@class eca.GoBack
+---@field chat string
+---@field block integer
+---@field messages boolean
+---@field tools boolean
+
+---@param wanted eca.GoBack
+---@param done fun(is_back: boolean)
+local function roll_back_silently(wanted, done)
+  host.ask('rollback', vim.tbl_extend('force', wanted, { give_back = false }), done)
+end
+
 --- Have the host roll a chat back; with `steps` another prompt takes the place of what is removed.
----@param wanted { chat: string, block: integer, messages: boolean, tools: boolean }
+---@param wanted eca.GoBack
 ---@param steps? eca.EditSteps
 function M.go_back(wanted, steps)
   if not steps then
     host.send('rollback', wanted)
   elseif steps.begins() then
-    host.ask('rollback', vim.tbl_extend('force', wanted, { give_back = false }), function(is_back)
+    (steps.ask or roll_back_silently)(wanted, function(is_back)
       steps.done(is_back == true)
     end)
   end

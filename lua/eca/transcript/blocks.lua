@@ -186,10 +186,11 @@ local COMPACT = {
 ---@param block eca.Block
 ---@return integer
 function M.margin(previous, block)
-  if not previous or block.depth > 0 or (COMPACT[previous.kind] and COMPACT[block.kind]) then
+  local is_close = block.kind == 'attempts' -- it belongs to the prompt above it
+  if not previous or block.depth > 0 or is_close then
     return 0
   end
-  return 1
+  return COMPACT[previous.kind] and COMPACT[block.kind] and 0 or 1
 end
 
 local BREAK = 10

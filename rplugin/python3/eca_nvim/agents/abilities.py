@@ -92,6 +92,16 @@ class Archive(Protocol):
         It knows nothing of what was said but the recap of the next prompt (`effects.Prompt.recap`).
         """
 
+    async def branch(self, chat_id: str, before: str | None) -> str:
+        """Let a chat go on in another session of the agent, from before a user message.
+
+        None: it knows nothing, as after `begin_again`. Returns the id of the chat that has the old
+        session from now on, for `exchange`.
+        """
+
+    async def exchange(self, chat_id: str, other_id: str) -> None:
+        """Let two chats have each other's session. Nothing changes if it is refused."""
+
     async def fork(self, chat_id: str, content_id: str | None) -> tuple[str, OpenedChat]:
         """Copy a chat up to and including some content; return the new chat's id and the chat.
 

@@ -5,6 +5,7 @@ Rule kept here: the modules of a protocol other than ECA's are imported when an 
 
 import logging
 import subprocess
+from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -57,6 +58,7 @@ class Agents:
         self._services = services
         self._editor_socket: EditorSocket | None = None
         self._kept: dict[str, KeptOfChats] = {}  # by server
+        self._chat_ids = defaultdict[str, dict[str, str]](dict)  # by server
 
     def __call__(self, server: str) -> Candidate:
         """Use the server that is running already, or find one to start. Raises AgentFault."""
@@ -108,6 +110,7 @@ class Agents:
             agent=self._persistence.choices(server)("agent"),
             diagnostics_base=self.settings.diagnostics_base,
             repo_map=self.settings.repo_map,
+            chat_ids=self._chat_ids[server],
             guard=self._guardian.watch,
             see_off=self._guardian.let_servers_exit,
             on_stderr=on_stderr,

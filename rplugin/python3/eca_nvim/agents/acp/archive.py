@@ -9,6 +9,7 @@ from typing import Final, NoReturn, TypeAlias, TypeVar
 from msgspec.structs import replace
 
 from eca_nvim.agents.abilities import AgentLacks, AgentRefused, ChatSummary, OpenedChat
+from eca_nvim.agents.acp import exchanged
 from eca_nvim.agents.acp.link import Link
 from eca_nvim.agents.acp.prompt import typed_title
 from eca_nvim.agents.acp.session import Session, TurnState
@@ -124,10 +125,20 @@ class AcpArchive:
 
     async def begin_again(self, chat_id: str) -> None:
         """Go on in a new session (session/new), and close the old one (session/close)."""
-        old = await self._sessions.begin_again(chat_id)
+        old = await exchanged.begin_again(self._sessions, chat_id)
         if old is not None:
             self._release(old)
             self._sessions.left(old)
+
+    async def branch(self, chat_id: str, before: str | None) -> str:
+        """Let a chat go on in a new session (session/new); the old one stays open."""
+        if before is not None:
+            raise AgentLacks("this agent cannot roll back messages")
+        return await exchanged.branch(self._sessions, chat_id)
+
+    async def exchange(self, chat_id: str, other_id: str) -> None:
+        """Let two chats have each other's session, which is opened again if it is not open."""
+        await exchanged.exchange(self._sessions, chat_id, other_id)
 
     async def fork(self, chat_id: str, content_id: str | None) -> tuple[str, OpenedChat]:
         """Copy a whole chat (session/fork)."""

@@ -267,16 +267,31 @@ class Memory(Struct):
 
         The one before is kept as that of another chat, so that it is listed.
         """
-        if chat_id not in self.renewed:
-            return
-        self.renewed.discard(chat_id)
-        old = next(
-            ((it, title) for chat, it, title, _ in self.kept.used() if chat == chat_id), None
-        )
-        if old is not None:
-            self.kept.drop(chat_id)
-            (other,) = self.kept.chats_of([old[0]])
-            self.kept.keep(other, *old)
+        if chat_id in self.renewed:
+            self.renewed.discard(chat_id)
+            self.set_aside(chat_id)
+
+    def set_aside(self, chat_id: str) -> str:
+        """Keep the session of a chat as that of another chat; return the id of that."""
+        for chat, session_id, title, _ in self.kept.used():
+            if chat == chat_id:
+                self.kept.drop(chat_id)
+                (other_id,) = self.kept.chats_of([session_id])
+                self.kept.keep(other_id, session_id, title)
+                return other_id
+        return new_id()
+
+    def exchange(self, chat_id: str, other_id: str) -> None:
+        """Keep each other's session for two chats."""
+        both = (chat_id, other_id)
+        kept = {chat: (it, title) for chat, it, title, _ in self.kept.used() if chat in both}
+        for chat, other in (both, both[::-1]):
+            self.kept.drop(chat)
+            if other in kept:
+                self.kept.keep(chat, *kept[other])
+        renewed = self.renewed.intersection(both)
+        self.renewed ^= {*both} if len(renewed) == 1 else set()
+        self.listed = {chat: it for chat, it in self.listed.items() if chat not in both}
 
     def forget(self, chat_id: str) -> None:
         """Forget a chat that is gone."""

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.agents.acp.link import GONE, Link, Refusal, needs_login
 from eca_nvim.agents.acp.memory import Memory, Replay
 from eca_nvim.agents.acp.session import EarlyMessages, Opening, Session, SessionState, Then
@@ -71,7 +70,8 @@ class Sessions:
         self.setup = setup
         self.memory = memory
         self._receive = receive
-        self._by_chat: dict[str, Session] = {}
+        self.by_chat: dict[str, Session] = {}
+        """By our ids, also those that are not open."""
         self.by_id: dict[str, Session] = {}
         """The sessions that are open or being opened, by the agent's ids."""
         self._early = EarlyMessages()
@@ -90,9 +90,9 @@ class Sessions:
 
     def of_chat(self, chat_id: str) -> Session:
         """Return the session of a chat, which may not be open."""
-        if chat_id not in self._by_chat:
-            self._by_chat[chat_id] = Session(chat_id, self.setup.cwd, self._link)
-        return self._by_chat[chat_id]
+        if chat_id not in self.by_chat:
+            self.by_chat[chat_id] = Session(chat_id, self.setup.cwd, self._link)
+        return self.by_chat[chat_id]
 
     def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:
         """Open the session of a chat unless that has begun; a refusal is shown in the chat.
@@ -158,28 +158,14 @@ class Sessions:
             await copy.past.is_over.wait()
         finally:
             if not copy.is_open:
-                self._by_chat.pop(copy.chat_id, None)
+                self.by_chat.pop(copy.chat_id, None)
         return copy
-
-    async def begin_again(self, chat_id: str) -> Session | None:
-        """Open a new session for a chat; return the old one, for `left`. Raises AgentRefused."""
-        old, was_renewed = self._by_chat.pop(chat_id, None), chat_id in self.memory.renewed
-        self.memory.renewed.add(chat_id)
-        try:
-            await self.opened(chat_id)
-        except AgentRefused:
-            if chat_id in self._by_chat:  # else the chat is gone
-                if not was_renewed:
-                    self.memory.renewed.discard(chat_id)
-                self._by_chat[chat_id] = old or self._by_chat[chat_id]
-                raise
-        return old
 
     def forget(self, chat_id: str) -> None:
         """Close the session of a chat that nobody uses any more."""
         if not chat_id.startswith(ASIDE):  # the agent may keep that, and no list shall have it
             self.memory.forget(chat_id)
-        session = self._by_chat.pop(chat_id, None)
+        session = self.by_chat.pop(chat_id, None)
         if session is not None:
             self.left(session)
 
@@ -231,7 +217,7 @@ class Sessions:
 
     @property
     def _is_opening(self) -> bool:
-        return any(it.state is SessionState.OPENING for it in self._by_chat.values())
+        return any(it.state is SessionState.OPENING for it in self.by_chat.values())
 
     # --- one way after the other ----------------------------------------------------------------
 

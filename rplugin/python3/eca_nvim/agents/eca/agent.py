@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import anyio
 from anyio.abc import TaskGroup
-from msgspec import Struct
+from msgspec import Struct, field
 
 from eca_nvim.agents.abilities import Archive, LoginEnd, LoginUser, LoginWay, Queries
 from eca_nvim.agents.base import NO_FURTHER_FOLDERS, EditorServices, Emit, Workspace
@@ -74,12 +74,14 @@ class EcaOptions(ProcessOptions, frozen=True):
     """How to run a server.
 
     agent: selected at the start. diagnostics_base: the first line and character number in
-    diagnostics. repo_map: ask old servers for a map of the project with each prompt.
+    diagnostics. repo_map: ask old servers for a map of the project with each prompt. chat_ids: see
+    `ChatIds`.
     """
 
     agent: str | None = None
     diagnostics_base: Base = 1
     repo_map: bool = True
+    chat_ids: dict[str, str] = field(default_factory=dict)
 
 
 class _Life(Struct, frozen=True):
@@ -314,7 +316,8 @@ class EcaAgent(ProcessAgent[_Life]):
             emit([events.Addressed(chat_id, event)])
 
         dialect = Dialect(repo_map=self._options.repo_map, changed=self._announce)
-        ids, turns, replays, mentions = ChatIds(), Turns(), Replays(), Mentions()
+        ids, turns = ChatIds(self._options.chat_ids), Turns()
+        replays, mentions = Replays(), Mentions()
         draft = Draft(self._workspace.folders, tasks, hear)
         translator = Translator(dialect, ids, draft, connection.notify, hear, tell, replays.has)
         server = EcaServer(connection, translator)

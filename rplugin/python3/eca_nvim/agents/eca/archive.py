@@ -5,6 +5,7 @@ response omits: the id of a new chat or bookmark, and whether the change worked.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import dropwhile
 from typing import Literal
 
@@ -137,6 +138,31 @@ class EcaArchive:
 
     async def begin_again(self, chat_id: str) -> None:
         """Let a chat go on in a new one of the server, which its next prompt begins."""
+
+    async def branch(self, chat_id: str, before: str | None) -> str:
+        """Let a chat go on in a copy (chat/fork, chat/rollback), or in a new chat of the server."""
+        if before is None:
+            return self._server.ids.set_aside(chat_id)
+        with self._replays.of(chat_id):  # the server says there that it was copied
+            copy_id, _ = await self.fork(chat_id, before)
+        try:
+            await self.rollback(copy_id, before, messages=True, tools=False)
+        except AgentRefused:
+            with suppress(AgentRefused):
+                await self._delete(copy_id)
+            raise
+        self._exchanged(chat_id, copy_id)
+        return copy_id
+
+    async def exchange(self, chat_id: str, other_id: str) -> None:
+        """Let two chats have each other's chat of the server, if it still has the other one."""
+        with suppress(AgentLacks):
+            await self.open_chat(other_id, 1)
+        self._exchanged(chat_id, other_id)
+
+    def _exchanged(self, chat_id: str, other_id: str) -> None:
+        self._server.ids.exchange(chat_id, other_id)
+        self._mentions.shortened(chat_id)
 
     async def fork(self, chat_id: str, content_id: str | None) -> tuple[str, OpenedChat]:
         """Copy a chat up to and including some content (chat/fork)."""

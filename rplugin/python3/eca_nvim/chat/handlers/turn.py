@@ -3,7 +3,7 @@
 Every end leaves the chat idle, and is announced once with its reason.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from eca_nvim.chat.handlers.call_steps import settle, settle_pending
 from eca_nvim.chat.handlers.messages import note, show_user, titled_text
@@ -83,7 +83,8 @@ def begin(update: Update, step: states.TurnStep) -> None:
     """Start a turn, because we sent a prompt or the agent began on its own."""
     chat, before = update.chat, update.chat.turn
     now, number = update.now, before.number + 1
-    chat.turn = RunningTurn(before.state, now, number, last_activity_ms=now)
+    model = str(chat.shown_options.get("model") or "")
+    chat.turn = RunningTurn(before.state, now, number, last_activity_ms=now, model=model)
     _step(update, step)
     chat.used.begin_turn(number)
     update.emit("EcaTurnStarted", {})
@@ -97,7 +98,9 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
     chat.turn.by_command = bool(completion.COMMAND.match(text))
     if chat.queue and not chat.turn.by_command:
         text = with_notes(update, text)
-    chat.unconfirmed.append(show_user(update, text))
+    shown = show_user(update, text)
+    shown.contexts = contexts
+    chat.unconfirmed.append(shown)
     prompt = effects.Prompt(chat.id, text, contexts, chat.recap)
     update.effects.append(lambda it: it.prompt(prompt))
     if contexts:
@@ -144,9 +147,15 @@ def _step(update: Update, step: states.TurnStep) -> None:
     update.dirty |= Dirty.STATUS
 
 
+def _last(update: Update) -> Sequence[blocks.Block]:
+    """Return what was said last; the row that says which answer follows is nobody's words."""
+    ends = update.chat.root.blocks[-2:]
+    return [it for it in ends if it.kind is not ops.BlockKind.ATTEMPTS][-1:]
+
+
 def _is_bare_login(update: Update) -> bool:
     """Return whether the agent has said nothing in a login: it may not know a word to cancel it."""
-    match update.chat.root.blocks[-1:]:
+    match _last(update):
         case [blocks.TextBlock(kind=ops.BlockKind.USER)]:
             return True
         case [
@@ -164,7 +173,7 @@ def _login_question(update: Update) -> str | None:
 
     None if that is asked already, or if the agent has said nothing since its own question.
     """
-    match update.chat.root.blocks[-1:]:
+    match _last(update):
         case [blocks.NoteBlock(text=text)]:
             return text.strip().splitlines()[-1]
         case [blocks.TextBlock(kind=ops.BlockKind.USER)]:
@@ -222,7 +231,7 @@ def _has_answered(update: Update) -> bool:
 def _is_unanswered(update: Update) -> bool:
     """Return whether the turn's prompt got no answer; a command may work silently."""
     turn = update.chat.turn
-    match update.chat.root.blocks[-1:]:
+    match _last(update):
         case [blocks.TextBlock(kind=ops.BlockKind.USER, turn=number)]:
             return number == turn.number and not turn.by_command
         case _:
@@ -231,7 +240,7 @@ def _is_unanswered(update: Update) -> bool:
 
 def _says_why_it_ended(update: Update) -> bool:
     """Return whether the last block says that the turn was stopped: a message, or a call."""
-    match update.chat.root.blocks[-1:]:
+    match _last(update):
         case [blocks.NoteBlock()]:
             return True
         case [blocks.ToolBlock(state=states.CallState.STOPPED | states.CallState.REJECTED)]:

@@ -12,6 +12,7 @@ from eca_nvim.chat.model.form_progress import FormProgress
 from eca_nvim.chat.text.output import LiveOutput
 from eca_nvim.chat.text.safe_text import Cleaner, clean
 from eca_nvim.chat.vocabulary import call_details, events, requests, states, turn_events
+from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER, BlockKind, Segment, ViewOp
 
@@ -150,11 +151,13 @@ class TextBlock(StreamedBlock, eq=False):
     """Text of the user or the model.
 
     content_id: the agent's id of a user message, known once the agent has echoed it. turn: number
-    of the turn a user message belongs to (`RunningTurn.number`); 0 if it was replayed.
+    of the turn a user message belongs to (`RunningTurn.number`); 0 if it was replayed. contexts:
+    what a user message was sent with.
     """
 
     content_id: str | None = None
     turn: int = 0
+    contexts: tuple[Context, ...] = ()
 
 
 class ReasoningBlock(StreamedBlock, eq=False):

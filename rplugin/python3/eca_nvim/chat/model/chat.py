@@ -67,7 +67,8 @@ class RunningTurn(Struct):
     by_command: its prompt is a command, which may work silently. last_activity_ms: when the agent
     last sent something. times_asked: how often we asked about the turn since then. activity: what
     the agent says it is doing; retrying: that is to try again after a failure. sent_tasks: the
-    agent has sent its task list since the turn began. end: why it ended; None: it has not.
+    agent has sent its task list since the turn began. end: why it ended; None: it has not. model:
+    the name of the one that was selected when it began, "" if none is known.
     """
 
     state: states.Turn = states.Turn.IDLE
@@ -81,6 +82,7 @@ class RunningTurn(Struct):
     retrying: bool = False
     sent_tasks: bool = False
     end: states.TurnEnd | None = None
+    model: str = ""
 
     def note_activity(self, now: int) -> None:
         """Restart the time after which a silent agent is asked about its turn."""

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from eca_nvim.chat.model import blocks
+from eca_nvim.chat.model.attempts import AttemptsBlock
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.render.question import question_body, question_header, stopped_question
@@ -56,6 +57,7 @@ def _group_body(group: blocks.GroupBlock, settings: RenderSettings, limit: int |
 
 
 TITLE_CELLS = 120
+MODEL_CELLS = 40
 OUTPUT_LINES = 200
 PREVIEW_LINES = 10
 
@@ -200,6 +202,19 @@ def _older_header(
     return ((f"▴ older messages{count}", "EcaMuted"),)
 
 
+def attempt_title(block: AttemptsBlock) -> str:
+    """Return which of the answers to a prompt follows, and whose it is."""
+    parts = [f"answer {block.place + 1}/{len(block.attempts)}"]
+    parts += [truncate(one_line(block.shown.model), MODEL_CELLS)] if block.shown.model else []
+    return " · ".join([*parts, *(["new session"] if block.shown.is_told else [])])
+
+
+def _attempts_header(
+    block: AttemptsBlock, _settings: RenderSettings, _now: int
+) -> Sequence[ops.Segment]:
+    return ((attempt_title(block), "EcaNote"), ("   [r ]r", "EcaMuted"))
+
+
 class _Renderer(Struct, frozen=True):
     header: Callable[[Any, RenderSettings, int], Sequence[ops.Segment]]
     body: Callable[[Any, RenderSettings, int | None], Body]
@@ -226,4 +241,5 @@ _RENDERERS: Mapping[type[blocks.Block], _Renderer] = {
     ),
     blocks.FlagBlock: _Renderer(_titled("flag", "EcaFlag", lambda it: (it.text, "")), _no_body),
     blocks.OlderBlock: _Renderer(_older_header, _no_body),
+    AttemptsBlock: _Renderer(_attempts_header, _no_body),
 }

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from eca_nvim.chat.model.attempts import AttemptsBlock
 from eca_nvim.chat.model.blocks import (
     Block,
     GroupBlock,
@@ -20,7 +21,7 @@ from eca_nvim.chat.model.blocks import (
     plan_of,
 )
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.render.block import full_body, header, reasoning_title
+from eca_nvim.chat.render.block import attempt_title, full_body, header, reasoning_title
 from eca_nvim.chat.text.output import text_body
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.call_details import Subagent
@@ -161,6 +162,8 @@ def _block(chat: Chat, block: Block, now: int, levels: Levels) -> list[str]:
     if isinstance(block, StreamedBlock) and not isinstance(block, ReasoningBlock):
         speaker = "User" if block.kind is BlockKind.USER else "Assistant"
         return [f"{'#' * levels.speech} {speaker}", block.text]
+    if isinstance(block, AttemptsBlock):
+        return [_quote(attempt_title(block))]
     content = full_body(block, chat.settings, None)
     text = "\n".join(content.lines)
     if isinstance(block, NoteBlock):

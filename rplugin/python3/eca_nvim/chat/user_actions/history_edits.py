@@ -11,20 +11,19 @@ from msgspec import Struct
 
 from eca_nvim.chat.handlers.messages import note
 from eca_nvim.chat.handlers.prompt_queue import OF_HISTORY, requeue, take
-from eca_nvim.chat.handlers.task_list import drop_task_list
 from eca_nvim.chat.handlers.turn import start_prompt
 from eca_nvim.chat.model.blocks import (
     Block,
     Changes,
     FlagBlock,
-    Lane,
     ReasoningBlock,
     TextBlock,
     ToolBlock,
 )
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line, truncate
-from eca_nvim.chat.update import Dirty, Update
+from eca_nvim.chat.update import Update
+from eca_nvim.chat.user_actions.attempts import forget_session, take_tail
 from eca_nvim.chat.user_actions.earlier_messages import root_place
 from eca_nvim.chat.vocabulary import ops, states
 
@@ -133,42 +132,13 @@ def roll_back(
     update = Update(chat, chat.root, now)
     if prompt not in chat.root.blocks:
         return update.finish()
-    place = chat.root.blocks.index(prompt)
-    gone = frozenset(chat.root.blocks[place:])
-    nested = [lane for lane in chat.lanes.values() if lane.anchor in gone]
-    for lane in nested:
-        _cut(update, lane, frozenset(lane.blocks))
-        del chat.lanes[lane.chat_id]
-    chat.anchors = {key: block for key, block in chat.anchors.items() if block not in gone}
-    _cut(update, chat.root, gone)
-    del chat.root.blocks[place:]
-    if chat.task_list_block in gone:
-        drop_task_list(update)
+    take_tail(update, prompt)
     if give_back:
         update.ops.append(ops.SetInput(chat.id, prompt.text))
     if recap is not None:
-        _begin_again(update, recap)
-    update.dirty |= Dirty.STATUS
+        forget_session(chat, recap)
+        note(update, WITH_RECAP if recap else NEW_SESSION)
     return update.finish()
-
-
-def _begin_again(update: Update, recap: str) -> None:
-    """Note that a new session gets a recap of what is shown; it knows no id of it."""
-    update.chat.recap = recap
-    for block in update.chat.root.blocks:
-        if isinstance(block, TextBlock):
-            block.content_id = None
-    note(update, WITH_RECAP if recap else NEW_SESSION)
-
-
-def _cut(update: Update, lane: Lane, gone: frozenset[Block]) -> None:
-    for block in [block for block in lane.blocks if block in gone]:
-        if block.is_shown:
-            update.ops.append(ops.RemoveBlock(update.chat.id, block.id))
-        del update.chat.blocks[block.id]
-    for known in (lane.calls, lane.reasoning, lane.hooks):
-        for key in [key for key, block in known.items() if block in gone]:
-            del known[key]
 
 
 def files_restored(chat: Chat, now: int) -> Changes:

@@ -20,6 +20,7 @@ class BlockKind(StrEnum):
     """The kind of a block, which decides its margin, bar and colours."""
 
     USER = "user"
+    ATTEMPTS = "attempts"
     ASSISTANT = "assistant"
     REASONING = "reasoning"
     TOOL = "tool"

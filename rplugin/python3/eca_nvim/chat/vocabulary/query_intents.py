@@ -69,6 +69,30 @@ class Rollback(bases.BlockIntent, frozen=True, tag="rollback"):
     request: int | None = None
 
 
+class RetryPrompt(bases.ChatIntent, frozen=True, tag="retry"):
+    """Send the last prompt again, as it was sent; its answer is put aside with what followed.
+
+    model: the value or name of the model to ask, None for the one that is selected. tools: as in
+    `Rollback`. The answer is true once the prompt was sent.
+    """
+
+    model: str | None = None
+    tools: bool = False
+    request: int | None = None
+
+
+class ShowAttempt(bases.BlockIntent, frozen=True, tag="attempt"):
+    """Show another answer to the prompt of a turn, in place of the one that is shown.
+
+    block: any of the turn; 0: the last turn whose prompt has several answers. step: how many
+    answers on, from the last one to the first again; negative: back. The answer is the block above
+    the one that is shown now.
+    """
+
+    step: int
+    request: int | None = None
+
+
 class ForkChat(bases.BlockIntent, frozen=True, tag="fork"):
     """Copy a chat up to a block, without it if it is a user message; block 0 is the last."""
 

@@ -11,6 +11,7 @@ from msgspec.structs import asdict
 
 from eca_nvim.agents.abilities import AgentRefused, Archive, ChatSummary, CursorExpired, OpenedChat
 from eca_nvim.agents.base import AgentFault
+from eca_nvim.chat.model.attempts import kept_chats
 from eca_nvim.chat.model.blocks import Changes, TextBlock
 from eca_nvim.chat.model.chat import Chat, TitleOwner
 from eca_nvim.chat.text.safe_text import one_line, truncate
@@ -29,6 +30,7 @@ from eca_nvim.review.git import GitFailed
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.files.checkpoints import Checkpoints
 from eca_nvim.session.requests import history_edits
+from eca_nvim.session.requests.attempts import Attempts
 from eca_nvim.session.requests.history_edits import ChangingHistories
 from eca_nvim.session.servers import NamedServer, Servers
 from eca_nvim.session.view import View
@@ -71,6 +73,7 @@ class SavedChats:
             intents.ClearMessages: self._clear,
             intents.DeleteChat: self._delete,
             **history_edits.HistoryEdits(chats, servers, self._histories).table,
+            **Attempts(chats, servers, self._histories).table,
         }
 
     async def _archive(self, chat: Chat) -> Archive:
@@ -254,14 +257,25 @@ class SavedChats:
         async with self._histories.change(chat.id):
             history_edits.require_idle(chat)
             if not chat.is_blank:
-                await (await self._archive(chat)).clear(chat.id)
+                archive = await self._archive(chat)
+                await archive.clear(chat.id)
+                await self._delete_attempts(chat, archive)
             self._chats.apply(chat, [events.ChatCleared(usage=True)])
             self._servers.of(chat).incoming.show_welcome(chat)
+
+    async def _delete_attempts(self, chat: Chat, archive: Archive) -> None:
+        """Delete the answers of a chat that are put aside, unless the user has opened them."""
+        for kept in kept_chats(chat.root.blocks):
+            if kept not in self._chats.table:
+                with suppress(AgentRefused):
+                    await archive.delete(kept)
 
     async def _delete(self, intent: intents.DeleteChat) -> None:
         chat = history_edits.known(self._chats, intent.chat)
         if not chat.is_blank and not chat.deleted:  # else the agent does not have it
-            left = await (await self._archive(chat)).delete(chat.id)
+            archive = await self._archive(chat)
+            left = await archive.delete(chat.id)
+            await self._delete_attempts(chat, archive)
             self._view.push([ops.Notify("warn", left)] if left else [])
         announced = chat.deleted
         if not announced:

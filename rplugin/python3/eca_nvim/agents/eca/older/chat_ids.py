@@ -15,12 +15,14 @@ _SUBAGENT: Final = "subagent-"
 class ChatIds:
     """Our id and the server's id of every chat of one server process."""
 
-    def __init__(self) -> None:
-        self.by_theirs: dict[str, str] = {}
+    def __init__(self, kept: dict[str, str] | None = None) -> None:
+        """kept: the server's ids by ours, of chats that got another one; outlives the process."""
+        self._kept = {} if kept is None else kept
+        self.by_theirs = {theirs: ours for ours, theirs in self._kept.items()}
         """Our ids by the server's; the same id for chats that are not ours."""
         self.unheard: dict[str, None] = {}
         """Our ids of chats that were prompted, with no message since; oldest first."""
-        self.by_ours: dict[str, str] = {}
+        self.by_ours = {**self._kept}
         """The server's ids by ours, for chats that were prompted; else it is the same."""
         self._guessed: set[str] = set()  # server's ids that no response has confirmed
         self._replaced: list[str] = []  # our ids, one for each replaced prompt without a response
@@ -50,11 +52,24 @@ class ChatIds:
         """Note that the server no longer has a chat: its next prompt starts another one."""
         self.by_ours.pop(chat_id, None)
         self.unheard.pop(chat_id, None)
+        self._kept.pop(chat_id, None)
 
-    def renew(self, chat_id: str) -> None:
-        """Give our chat another id of the server; its old one is that of another chat of ours."""
-        self._pair(self.theirs(chat_id), new_id())
+    def set_aside(self, chat_id: str) -> str:
+        """Give our chat another id of the server; return the chat of ours that has its old one."""
+        other_id = self._pair(self.theirs(chat_id), new_id())
         self._pair(new_id(), chat_id)
+        self._keep(chat_id, other_id)
+        return other_id
+
+    def exchange(self, chat_id: str, other_id: str) -> None:
+        """Give two chats of ours each other's id of the server."""
+        mine, others = self.theirs(chat_id), self.theirs(other_id)
+        self.by_ours[chat_id], self.by_ours[other_id] = others, mine
+        self.by_theirs[others], self.by_theirs[mine] = chat_id, other_id
+        self._keep(chat_id, other_id)
+
+    def _keep(self, *chat_ids: str) -> None:
+        self._kept.update((chat_id, self.by_ours[chat_id]) for chat_id in chat_ids)
 
     def minted(self, chat_id: str) -> str | None:
         """Return the id that the server created for our chat; None before it has one."""

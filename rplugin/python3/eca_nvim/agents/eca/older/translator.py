@@ -301,7 +301,7 @@ class Translator:
         Servers before today's create the id of a chat that has none.
         """
         if self.dialect.is_today or self.dialect.generation is Generation.UNKNOWN:
-            self.ids.renew(chat_id)
+            self.ids.set_aside(chat_id)
         else:
             self.forget(chat_id)
 
