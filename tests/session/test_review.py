@@ -16,6 +16,7 @@ from eca_nvim.chat.vocabulary.query_intents import (
     KeepChanges,
     ListChanges,
     ListFiles,
+    ListUnreviewed,
     PlanUndo,
     ShowCheckpoint,
     UndoTurn,
@@ -78,6 +79,20 @@ async def test_changes_are_listed_until_they_are_kept(rig: Rig, file: Path) -> N
     rig.do(KeepChanges("a", [entry["key"]]))
     assert await rig.ask(ListChanges("a", -5)) == []
     assert rig.view.of(Notify) == []
+
+
+async def test_what_is_kept_in_the_list_is_reviewed_in_the_file(rig: Rig, file: Path) -> None:
+    await edit(rig, file)
+    assert await rig.ask(ListUnreviewed("nobody", -1)) == []
+    rig.unwritten[str(file)] = f"zero\n{AFTER}"
+    (hunk,) = await rig.ask(ListUnreviewed("a", -2))
+    assert (hunk["line"], hunk["before"], hunk["after"]) == (3, ["two"], ["TWO"])
+    assert await rig.ask(ListUnreviewed("a", -3, path=str(file))) == [hunk]
+    assert await rig.ask(ListUnreviewed("a", -4, path="/elsewhere")) == []
+    (entry,) = await rig.ask(ListChanges("a", -5))
+    assert hunk["keys"] == (entry["key"],)
+    rig.do(KeepChanges("a", [entry["key"]]))
+    assert await rig.ask(ListUnreviewed("a", -6)) == []
 
 
 @pytest.mark.parametrize(

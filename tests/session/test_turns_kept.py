@@ -23,7 +23,14 @@ from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested
 from eca_nvim.chat.vocabulary.ops import OpenBlock
 from eca_nvim.chat.vocabulary.panels import RestoreCheckpoint
-from eca_nvim.chat.vocabulary.query_intents import ListChanges, ListChats, PlanUndo, UndoTurn
+from eca_nvim.chat.vocabulary.query_intents import (
+    KeepChanges,
+    ListChanges,
+    ListChats,
+    ListUnreviewed,
+    PlanUndo,
+    UndoTurn,
+)
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.session.requests.review import UNCOVERED
 
@@ -74,6 +81,23 @@ async def test_a_turn_of_an_earlier_neovim_is_undone_and_redone(life: Life, fold
         assert await rig.ask(ListChanges("a", -1)) == []
         await undo(rig, 1)
         assert state(folder) == after
+
+
+async def test_what_was_kept_stays_reviewed(life: Life, folder: Path) -> None:
+    async with life() as rig:
+        agent = await begin(rig)
+        work(folder)
+        agent.say("a", ToolFinished(SHELL), TurnEnded())
+        await saved(rig)
+        left = {Path(it["path"]).name: it for it in await rig.ask(ListUnreviewed("a", -1))}
+        rig.do(KeepChanges("a", left["a"]["keys"]))
+        await saved(rig)
+    async with life() as rig:
+        await rig.ready()
+        rig.do(KeepChanges("a", left["b"]["keys"]))  # from a list that is still on the screen
+        names = {Path(it["path"]).name for it in await rig.ask(ListUnreviewed("a", -1))}
+        assert names == {"new"}
+        assert {Path(it["path"]).name for it in await rig.ask(ListChanges("a", -2))} == names
 
 
 async def test_the_next_turn_has_the_next_number(life: Life, folder: Path) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -63,8 +63,6 @@ SHOWN = 200
 Table: TypeAlias = dict[str, object]
 Alike: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 """The lines that a change removed and added."""
-Counted: TypeAlias = tuple[int, Table]
-"""A change, preceded by the number of equal changes above it in its file."""
 
 
 class Present(Struct, frozen=True):
@@ -102,51 +100,101 @@ def entries(turn: TurnChanges, path: str, present: Present) -> Iterator[Table]:
     (its lines were changed again), latin1 (the file was before).
     """
     record = turn.files[path]
+    about = {"turn": turn.number, "prompt": turn.prompt, "path": path}
+    yield from whole_entries(turn, path, present)
+    texts = texts_around(turn, path)
+    if record.undone or texts is None or present.text is None:
+        return
+    now = lines_of(present.text)
+    later = spans(lines_of(texts[1]), now)
+    was_latin1 = is_latin1_file(record)
+    for change, key in keyed_changes(turn.number, path, *texts):
+        place = locate(change, later, now)
+        if place is not None:
+            entry = lines_entry(change, place.start, now, is_lost=place.is_lost)
+            yield {**about, **entry, "latin1": was_latin1, "key": key}
+
+
+def texts_around(turn: TurnChanges, path: str) -> tuple[str, str] | None:
+    """Return the text of a file before and after a turn, None if there are no two to compare."""
+    record = turn.files[path]
+    before = snapshot_text(turn.files.get(record.origin or "", record).before)
+    after = snapshot_text(record.after)
+    return None if before is None or after is None else (before, after)
+
+
+def is_latin1_file(record: FileRecord) -> bool:
+    """Return whether the editor decoded a file as Latin-1 before a turn."""
+    return record.before.blob is not None and is_latin1(record.before.blob.read())
+
+
+def keyed_changes(number: int, path: str, before: str, after: str) -> Iterator[tuple[Change, str]]:
+    """Yield the changed lines of a file in a turn, with their keys.
+
+    A key depends on the original change, not on its present place.
+    """
+    alike = Counter[Alike]()
+    for change in changes(lines_of(before), lines_of(after)):
+        same = (change.removed, change.added)
+        yield change, _key(number, path, alike[same], "lines", *map(_bare, same))
+        alike[same] += 1
+
+
+def _key(
+    number: int,
+    path: str,
+    above: int,
+    kind: str,
+    before: list[str] | None = None,
+    after: list[str] | None = None,
+) -> str:
+    """Return the id of a change; `above`: the number of equal changes above it in its file."""
+    parts = (number, path, above, kind, before, after)
+    digest = hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()
+    return f"{number} {digest[:16]}"
+
+
+def keys_by_turn(keys: Sequence[str]) -> Mapping[int, set[str]]:
+    """Return the keys of changes by the numbers of their turns."""
+    found: dict[int, set[str]] = {}
+    for key in keys:
+        found.setdefault(int(key.partition(" ")[0]), set()).add(key)
+    return found
+
+
+def whole_entries(turn: TurnChanges, path: str, present: Present) -> Iterator[Table]:
+    """Yield the change of a file as a whole, if its lines are not all of it; as in `entries`."""
+    record = turn.files[path]
     if record.after.is_absent and any(it.origin == path for it in turn.files.values()):
         return  # listed under the path it was moved to
     origin = turn.files.get(record.origin or "")
     found = _of_file(record, present) if origin is None else _of_move(path, origin, record, present)
-    about = {"turn": turn.number, "prompt": turn.prompt, "path": path}
-    for above, entry in found:
-        yield {**about, **entry, "key": _key(turn, path, above, entry)}
+    if found is not None:
+        about = {"turn": turn.number, "prompt": turn.prompt, "path": path}
+        yield {**about, **found, "key": _key(turn.number, path, 0, str(found["kind"]))}
 
 
-def _key(turn: TurnChanges, path: str, above: int, entry: Table) -> str:
-    """Return the id of a change: it depends on the original change, not on its present place."""
-    parts = (turn.number, path, above, entry["kind"], entry.get("before"), entry.get("after"))
-    return hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()[:16]
-
-
-def _of_file(record: FileRecord, present: Present) -> Iterator[Counted]:
+def _of_file(record: FileRecord, present: Present) -> Table | None:
     disk = present.disk
     if record.undone or (present.unsaved is None and disk.same_as(record.before)):
-        return
+        return None
     before, after = snapshot_text(record.before), snapshot_text(record.after)
     if record.after.is_absent:
-        if disk.is_absent or disk.fault is not None:  # a folder may be there
-            yield 0, _whole("deleted", 0, _count(before), _with_fault("deleted", record))
-    elif record.before.is_absent:
-        if not disk.is_absent:
-            yield 0, _whole("new", _count(after), 0, "new file")
-    elif before is None or after is None or present.text is None:
-        yield 0, _whole("other", 0, 0, f"changed, {_why(record, before)}")
-    else:
-        was_latin1 = record.before.blob is not None and is_latin1(record.before.blob.read())
-        for above, entry in _of_text(before, after, present.text):
-            yield above, {**entry, "latin1": was_latin1}
+        is_gone = disk.is_absent or disk.fault is not None  # a folder may be there
+        deleted = _whole("deleted", 0, _count(before), _with_fault("deleted", record))
+        return deleted if is_gone else None
+    if record.before.is_absent:
+        return None if disk.is_absent else _whole("new", _count(after), 0, "new file")
+    if before is None or after is None or present.text is None:
+        return _whole("other", 0, 0, f"changed, {_why(record, before)}")
+    return None
 
 
-def _of_move(
-    path: str, origin: FileRecord, record: FileRecord, present: Present
-) -> Iterator[Counted]:
-    """Yield the move of a file, and the changes in its text."""
+def _of_move(path: str, origin: FileRecord, record: FileRecord, present: Present) -> Table | None:
     if record.undone or present.disk.is_absent:
-        return
+        return None
     moved = one_line(f"moved from {_short(record.origin or '', path)}")
-    yield 0, {**_whole("moved", 0, 0, _with_fault(moved, origin)), "origin": record.origin}
-    before, after = snapshot_text(origin.before), snapshot_text(record.after)
-    if before is not None and after is not None and present.text is not None:
-        yield from _of_text(before, after, present.text)
+    return {**_whole("moved", 0, 0, _with_fault(moved, origin)), "origin": record.origin}
 
 
 def _short(origin: str, path: str) -> str:
@@ -173,17 +221,8 @@ def _count(text: str | None) -> int:
     return 0 if text is None else len(lines_of(text))
 
 
-def _of_text(before: str, after: str, now: str) -> Iterator[Counted]:
-    old, new, present = lines_of(before), lines_of(after), lines_of(now)
-    later, alike = spans(new, present), Counter[Alike]()
-    for change in changes(old, new):
-        place, same = locate(change, later, present), (change.removed, change.added)
-        if place is not None:
-            yield alike[same], _lines(change, place.start, present, is_lost=place.is_lost)
-        alike[same] += 1
-
-
-def _lines(change: Change, start: int, now: Sequence[str], *, is_lost: bool) -> Table:
+def lines_entry(change: Change, start: int, now: Sequence[str], *, is_lost: bool) -> Table:
+    """Return changed lines that are at a line (0-based) of the text now, as in `entries`."""
     end = start if is_lost else start + len(change.added)
     shown = change.added or change.removed
     return {

@@ -78,7 +78,8 @@ class TurnChanges(Struct, eq=False):
 
     steps: its calls that have ended, until their records are settled. unknown: why the changes of
     its commands are unknown, if they are. odd_names: files that commands changed and whose names
-    cannot be shown. began: ns since 1970. saved: where it is saved.
+    cannot be shown. began: ns since 1970. saved: where it is saved. kept: the keys of the changes
+    that the user has kept (`change_list.keyed_changes`).
     """
 
     chat: str
@@ -91,6 +92,7 @@ class TurnChanges(Struct, eq=False):
     odd_names: set[str] = field(default_factory=set)
     began: int = 0
     saved: str | None = None
+    kept: set[str] = field(default_factory=set)
 
     def compute_files(self, open_steps: Iterable[Step] = ()) -> None:
         """Compute `files` from the steps that have ended and those that are still open."""

@@ -43,6 +43,7 @@ class Record(Struct, frozen=True):
     odd_names: Sequence[str] = ()
     running: Mapping[str, Snapshot] = field(default_factory=dict)
     starts: Sequence[Moment] = ()
+    kept: Sequence[str] = ()
 
 
 class About(Struct, frozen=True):
@@ -158,6 +159,7 @@ class TurnStore:
             odd_names={*record.odd_names},
             began=about.began,
             saved=name,
+            kept={*record.kept},
         )
         has_ended = not about.until and (about.process == process or not about.may_run)
         running, starts = (record.running, record.starts) if has_ended else ({}, ())

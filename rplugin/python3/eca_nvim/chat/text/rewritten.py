@@ -167,12 +167,20 @@ def _so_far(span: Span, end: int) -> Span:
 
 def _hunk(old: Lines, new: Lines, span: Span, most_words: int) -> Hunk:
     first, last, new_first, new_last = span
-    lines, old_parts, new_parts = new[new_first:new_last], list[Part](), list[Part]()
-    pairs = zip(old[first:last], lines, strict=False)
-    for at, (before, after) in enumerate(islice(pairs, most_words)):
+    lines = new[new_first:new_last]
+    return Hunk(first, last, lines, *changed_parts(old[first:last], lines, most_words))
+
+
+def changed_parts(old: Lines, new: Lines, most: int) -> tuple[list[Part], list[Part]]:
+    """Return what differs in lines that are changed rather than replaced, in both of them.
+
+    most: how many lines are looked at.
+    """
+    old_parts, new_parts = list[Part](), list[Part]()
+    for at, (before, after) in enumerate(islice(zip(old, new, strict=False), most)):
         if (part := changed_part(before, after)) is not None:
             start, ends = part
             head = len(before[:start].encode())
             old_parts.append((at, head, len(before[: ends[0]].encode())))
             new_parts.append((at, head, len(after[: ends[1]].encode())))
-    return Hunk(first, last, lines, old_parts, new_parts)
+    return old_parts, new_parts

@@ -252,8 +252,19 @@ class ListChanges(bases.ChatIntent, frozen=True, tag="changes"):
     turn: int | None = None
 
 
+class ListUnreviewed(bases.ChatIntent, frozen=True, tag="unreviewed"):
+    """Ask for what is not reviewed yet of a chat's changes, or of those in one file.
+
+    The answer is a list of tables (see `review.unreviewed.unreviewed`), file by file in the order
+    of their paths.
+    """
+
+    request: int
+    path: str | None = None
+
+
 class KeepChanges(bases.ChatIntent, frozen=True, tag="keep"):
-    """Keep changes, by their keys: they are no longer listed."""
+    """Keep changes, by their keys: they are reviewed, and no longer listed."""
 
     keys: Sequence[str]
 

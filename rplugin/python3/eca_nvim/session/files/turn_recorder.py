@@ -189,7 +189,8 @@ class TurnRecorder:
         if turn.saved is None and not (turn.files or running or starts or turn.unknown):
             return
         # A copy, because it is written in a thread, in which also its name is made.
-        record = Record({**turn.files}, turn.unknown, sorted(turn.odd_names), running, starts)
+        about_files = ({**turn.files}, turn.unknown, sorted(turn.odd_names))
+        record = Record(*about_files, running, starts, sorted(turn.kept))
         until = 0 if running or starts else time.time_ns()
         told = (turn.chat, turn.number, turn.prompt, self._checkpoints().process)
         about, name = About(*told, turn.began, until), turn.saved

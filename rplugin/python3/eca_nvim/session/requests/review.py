@@ -4,13 +4,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+import anyio
 import anyio.lowlevel
 from msgspec.structs import replace
 
 from eca_nvim.chat.model.chat import PastTurn, ran_command, turns_since
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.vocabulary import intents, ops, query_intents
-from eca_nvim.review.change_list import Present, Table, entries, list_used_files, snapshot_text
+from eca_nvim.review.change_list import (
+    Present,
+    Table,
+    entries,
+    keys_by_turn,
+    list_used_files,
+    snapshot_text,
+)
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.turn_changes import TurnChanges
 from eca_nvim.review.undo import (
@@ -25,6 +33,7 @@ from eca_nvim.review.undo import (
     plan_undo,
     undo,
 )
+from eca_nvim.review.unreviewed import unreviewed
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.files.checkpoints import Checkpoints
 from eca_nvim.session.files.diff_tab import EditorFiles, diff
@@ -61,10 +70,11 @@ class ReviewRequests:
         self._chats = chats
         self._files = files
         self._view = view
-        self._kept: dict[str, frozenset[str]] = {}
+        self._keeping = anyio.Lock()  # a list waits for what was kept before
         self.table: Mapping[type[query_intents.Intent], Callable[[Any], object]] = {
             intents.RequestDiff: self._show_diff,
             query_intents.ListChanges: self._list,
+            query_intents.ListUnreviewed: self._unreviewed,
             query_intents.KeepChanges: self._keep,
             query_intents.PlanUndo: self._plan,
             query_intents.UndoTurn: self._undo,
@@ -76,9 +86,29 @@ class ReviewRequests:
         shown = await diff(self._chats.get, intent, self._files, self._ledger.snapshot)
         self._view.push([shown])
 
-    def _keep(self, intent: query_intents.KeepChanges) -> None:
-        kept = self._kept.get(intent.chat, frozenset())
-        self._kept[intent.chat] = kept | frozenset(intent.keys)
+    async def _keep(self, intent: query_intents.KeepChanges) -> None:
+        """Keep changes, also those that an earlier host has listed."""
+        keys = keys_by_turn(intent.keys)
+        async with self._keeping:
+            if not keys.keys() <= {turn.number for turn in self._ledger.turns(intent.chat)}:
+                await self._recorder.settled(intent.chat)
+        for turn in self._ledger.turns(intent.chat):
+            if not keys.get(turn.number, set()) <= turn.kept:
+                turn.kept |= keys[turn.number]
+                self._ledger.changed(turn)
+
+    async def _unreviewed(self, intent: query_intents.ListUnreviewed) -> list[Table]:
+        async with self._keeping:
+            await self._recorder.settled(intent.chat)
+        turns = self._ledger.turns(intent.chat)
+        paths = sorted({path for turn in turns for path in turn.files})
+        paths = [path for path in paths if intent.path in (None, path)]
+        present = await self._present(paths)
+        listed: list[Table] = []
+        for path in paths:
+            listed += unreviewed(path, turns, present[path])
+            await anyio.lowlevel.checkpoint()
+        return listed[:MOST_ENTRIES]
 
     async def _settle(self, chat: str) -> None:
         """Wait until the changes of commands are known; warn of turns where they are not."""
@@ -94,7 +124,8 @@ class ReviewRequests:
 
     async def _list(self, intent: query_intents.ListChanges) -> list[Table] | None:
         """Return the remaining changes, or say that there are none."""
-        await self._settle(intent.chat)
+        async with self._keeping:
+            await self._settle(intent.chat)
         number = intent.turn
         turns = self._ledger.turns(intent.chat)
         turns = [turn for turn in turns if number in (None, turn.number)]
@@ -103,15 +134,14 @@ class ReviewRequests:
             self._view.push([ops.Notify("info", f"no changes {where}")])
             return None
         self._view.push([ops.Notify("warn", _odd(turn)) for turn in turns if turn.odd_names])
-        return await self._entries(intent.chat, turns)
+        return await self._entries(turns)
 
-    async def _entries(self, chat: str, turns: Sequence[TurnChanges]) -> list[Table]:
+    async def _entries(self, turns: Sequence[TurnChanges]) -> list[Table]:
         present = await self._present(path for turn in turns for path in turn.files)
-        kept = self._kept.get(chat, frozenset())
         listed: list[Table] = []
-        for record, path in [(turn, path) for turn in turns for path in turn.files]:
-            found = entries(record, path, present[path])
-            listed += [entry for entry in found if entry["key"] not in kept]
+        for each, path in [(turn, path) for turn in turns for path in turn.files]:
+            found = entries(each, path, present[path])
+            listed += [entry for entry in found if entry["key"] not in each.kept]
             await anyio.lowlevel.checkpoint()  # the agent's output goes on between two files
         return listed[:MOST_ENTRIES]
 
