@@ -97,7 +97,7 @@ def waiting_prompts(nvim: Neovim) -> None:
 
 
 def review(nvim: Neovim) -> None:
-    """List changes, keep, comment and undo them; list the files used."""
+    """List changes, keep, comment, review and undo them; list the files used."""
     eca(nvim, "trust on")
     prompt(nvim, "refactor")
     eca(nvim, "trust off")
@@ -107,6 +107,7 @@ def review(nvim: Neovim) -> None:
     eca(nvim, "changes keep", "changes comment", "changes send")
     wait_idle(nvim)
     nvim.command("cclose")
+    eca(nvim, "review", "review hide")
     panel(nvim, "files", "q")
     panel(nvim, "usage", "q")
     panel(nvim, "undo-turn", "/greet.py<CR>", "d")

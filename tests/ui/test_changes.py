@@ -103,7 +103,7 @@ def test_a_change_is_reverted_in_its_buffer(stage: Neovim, file: Path) -> None:
     assert stage.eval(f"bufloaded('{file}')") == 0
     stage.keys("r")
     wait_row(stage, 1, "reverted")
-    stage.wait_screen("reverted in code.txt (not written); u in its buffer undoes it")
+    stage.wait_screen("reverted in code.txt, not written yet; u there undoes it")
     assert file_lines(stage, file) == LINES
     assert "LINE 5" in file.read_text()
     assert stage.eval("&buftype") == "quickfix"
@@ -177,7 +177,7 @@ def test_how_many_files_were_reverted_is_said(stage: Neovim, file: Path) -> None
     other.write_text(file.read_text())
     show(stage, change(file), change(other, key="other"))
     stage.keys("ggr")
-    stage.wait_screen("reverted in 2 files (not written); u in its buffer undoes it")
+    stage.wait_screen("reverted in 2 files, not written yet; u there undoes it")
 
 
 def test_lines_put_in_and_taken_out(stage: Neovim, file: Path) -> None:
@@ -268,7 +268,7 @@ def test_what_a_turn_did_to_whole_files_is_put_back_by_the_host(stage: Neovim, f
 def test_lines_under_the_cursor_are_meant_before_their_file(stage: Neovim, file: Path) -> None:
     show(stage, change(file, key="new", kind="new", line=5, turn=1), change(file, turn=2))
     stage.command("wincmd p | edit code.txt | 5 | Eca changes revert")
-    stage.wait_screen("reverted in code.txt (not written); u in its buffer undoes it")
+    stage.wait_screen("reverted in code.txt, not written yet; u there undoes it")
     assert stage.buffer_lines() == LINES
     assert sent(stage, "plan_undo") == []
     stage.command("edit!")

@@ -33,6 +33,7 @@ CONTRACT = [
     "answer",
     "diff",
     "changes",
+    "review",
     "files",
     "add",
     "contexts",

@@ -83,7 +83,7 @@ def test_only_what_applies_is_offered(start_nvim: StartNeovim) -> None:
     view.draw(ops.SetTaskList(CHAT, {"block": 2, "done": 0, "total": 1, "doing": ""}))
     view.draw(eca_options(["a", "b"], ["code"]))
     found = names(view)
-    assert found[:5] == ["changes", "undo-turn", "new", "resume", "model"]
+    assert found[:5] == ["changes", "review", "undo-turn", "new", "resume"]
     assert {"tasks", "rollback", "rename", "restart", "quit"} <= set(found)
     assert not {"agent", "variant", "chats", "stop", "approve", "answer", "add"} & set(found)
     assert not {"start", "install", "toggle", "conflicts", "unqueue", "older"} & set(found)

@@ -82,7 +82,7 @@ def test_a_refactoring_is_reviewed_and_undone(
         "NOTES.md:4 +1 -0  greeting.py greets, greet.py runs.",
     ]
     nvim.keys("3Gr")
-    nvim.wait_screen("(not written); u in its buffer undoes it")
+    nvim.wait_screen(", not written yet; u there undoes it")
     nvim.command(f"buffer {folder}/greet.py | silent write")
     assert (folder / "greet.py").read_text() == before["greet.py"]
     assert len(changes(nvim)) == 4

@@ -84,6 +84,7 @@ def test_an_argument_where_none_belongs_is_told_and_nothing_done(view: View, tol
 NOT_UNDERSTOOD = {
     "changes foo": "changes takes the number of a turn, not 'foo'",
     "changes keep all": "changes takes the number of a turn, not 'keep all'",
+    "review foo": "review takes 'hide', not 'foo'",
     "undo-turn last": "undo-turn takes the number of a turn, not 'last'",
     "undo-turn 1.5": "undo-turn takes the number of a turn, not '1.5'",
     "chats foo": "chats takes the number of a chat, not 'foo'",

@@ -2,6 +2,7 @@
 local chats = require('eca.actions.chats')
 local conflicts = require('eca.review.conflicts')
 local files = require('eca.review.files')
+local in_code = require('eca.review.in_code')
 local review = require('eca.review')
 local undo = require('eca.review.undo')
 
@@ -23,6 +24,27 @@ function M.open(list, turn)
   local chat = chats.current()
   if chat then
     LISTS[list].open(chat, turn)
+  end
+end
+
+--- Show in the files what is not reviewed of the current chat, or end that.
+---@param what? 'hide'
+function M.in_code(what)
+  local chat = what ~= 'hide' and chats.current()
+  if what == 'hide' then
+    in_code.hide()
+  elseif chat then
+    in_code.open(chat)
+  end
+end
+
+--- Go to the next or previous change that is not reviewed; the first time the review begins.
+---@param direction 1|-1
+function M.jump(direction)
+  if in_code.chat() then
+    in_code.jump(direction)
+  else
+    M.in_code()
   end
 end
 

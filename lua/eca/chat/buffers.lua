@@ -170,20 +170,31 @@ function M.numbered(number)
   end
 end
 
+--- Note whether a chat has finished while no window showed it. The host lists chats by that.
+---@param id string
+---@param unseen true?
+local function set_unseen(id, unseen)
+  if chats[id].unseen ~= unseen then
+    chats[id].unseen = unseen
+    require('eca.host').send_if_running('unseen', { chat = id, unseen = unseen or false })
+  end
+end
+
 --- Called when the user works with a chat: nothing of it is unseen.
 ---@param id string
 function M.use(id)
   latest = id
-  M.set_unseen(id, nil)
+  set_unseen(id, nil)
 end
 
---- Note whether a chat has finished while no window showed it. The host lists chats by that.
+--- Called when the state of a chat's turn has changed.
 ---@param id string
----@param unseen true?
-function M.set_unseen(id, unseen)
-  if chats[id].unseen ~= unseen then
-    chats[id].unseen = unseen
-    require('eca.host').send_if_running('unseen', { chat = id, unseen = unseen or false })
+---@param is_idle boolean
+function M.state_changed(id, is_idle)
+  if chats[id] then
+    local is_shown = #vim.fn.win_findbuf(chats[id].buf) > 0 -- in any tab page
+    chats[id].changed = os.time()
+    set_unseen(id, is_idle and not is_shown or nil)
   end
 end
 

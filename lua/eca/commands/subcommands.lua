@@ -185,6 +185,12 @@ add('changes', 'prompted', {
   words = { 'keep', 'revert', 'comment', 'send' },
   run = 'actions.review.changes',
 })
+add('review', 'prompted', {
+  action = 'Review',
+  takes = "'hide'",
+  words = { 'hide' },
+  run = 'actions.review.in_code',
+})
 add('undo-turn', 'prompted', {
   action = 'UndoTurn',
   text = "undo the last turn's changes to files",

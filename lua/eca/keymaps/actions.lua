@@ -198,6 +198,9 @@ return {
   ChangeComment = action('review.comment', 'comment on the change', { changes = 'c' }),
   ChangeSend = action('review.send', 'send all comments', { changes = 's' }),
   UndoTurn = action('review.open', "undo the last turn's changes", { changes = 'u' }, 'undo'),
+  Review = action('review.in_code', 'review changes in the files'),
+  NextChange = action('review.jump', 'next change to review, in any file', {}, 1),
+  PreviousChange = action('review.jump', 'previous change to review', {}, -1),
   Files = action('review.open', 'list the files that the agent has used', {}, 'files'),
   Conflicts = action('review.conflicts', 'files changed on disk and in a buffer'),
 

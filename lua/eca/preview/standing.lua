@@ -7,6 +7,7 @@ local notify = require('eca.ui.notify')
 local others = require('eca.ui.others')
 local region = require('eca.preview.region')
 local status = require('eca.preview.status')
+local virtual_lines = require('eca.ui.virtual_lines')
 
 local M = {}
 
@@ -108,15 +109,6 @@ function M.height(preview)
   return draw.height(M.drawing(preview))
 end
 
---- Is a buffer one side of a diff in this tab page, which shows its changes better?
----@param buf integer
----@return boolean
-local function is_in_diff(buf)
-  return vim.iter(vim.api.nvim_tabpage_list_wins(0)):any(function(win)
-    return vim.api.nvim_win_get_buf(win) == buf and vim.wo[win].diff
-  end)
-end
-
 --- Look for the lines of a buffer that was read again, and lost all marks.
 ---@param buf integer
 local function find_again(buf)
@@ -138,7 +130,7 @@ function M.draw(preview)
   local buf = preview.region.buf
   if preview.answer then
     answers.draw(preview)
-  elseif is_in_diff(buf) then
+  elseif virtual_lines.is_in_diff(buf) then
     draw.clear(buf, preview.namespace)
   elseif vim.api.nvim_buf_is_loaded(buf) then
     draw.one(M.drawing(preview))

@@ -33,12 +33,15 @@ local M = {}
 ---@field lost? boolean its lines were changed again
 ---@field latin1? boolean the file was in Latin-1 before
 ---@field fault? string why its file is not opened; set by the view
+---@field keys? string[] of a change that is not reviewed: all that are kept with it
+---@field old_parts? [integer, integer, integer][] of it: what differs in `before`: line and bytes
+---@field new_parts? [integer, integer, integer][] the same in `after`
 
 --- Lines as this buffer holds them: without carriage returns if its file format is `dos`.
 ---@param buf integer
 ---@param lines string[]
 ---@return string[]
-local function adapted(buf, lines)
+function M.adapted(buf, lines)
   if vim.bo[buf].fileformat ~= 'dos' then
     return lines
   end
@@ -61,6 +64,17 @@ local function is_at(lines, wanted, first)
     end
   end
   return true
+end
+
+--- Are the lines of a change in its buffer from a row on?
+---@param buf integer
+---@param change eca.Change
+---@param first integer 0-based
+---@return boolean
+function M.stands(buf, change, first)
+  local count = vim.api.nvim_buf_line_count(buf)
+  local lines = vim.api.nvim_buf_get_lines(buf, first, first + #change.after, false)
+  return first <= count and vim.deep_equal(lines, M.adapted(buf, change.after))
 end
 
 --- The place of some lines that is nearest to a given row.
@@ -95,12 +109,12 @@ end
 ---@param change eca.Change
 ---@return { lines: string[], skip: integer }[] `skip`: number of lines above the change
 local function patterns(buf, change)
-  local above, below = adapted(buf, change.above), adapted(buf, change.below)
+  local above, below = M.adapted(buf, change.above), M.adapted(buf, change.below)
   local list = {} ---@type { lines: string[], skip: integer }[]
   for _, around in ipairs({ math.huge, 1 }) do
     local over = { unpack(above, math.max(1, #above - around + 1)) }
     local under = { unpack(below, 1, math.min(#below, around)) }
-    local lines = vim.list_extend(vim.list_extend({}, over), adapted(buf, change.after))
+    local lines = vim.list_extend(vim.list_extend({}, over), M.adapted(buf, change.after))
     list[#list + 1] = { lines = vim.list_extend(lines, under), skip = #over }
   end
   return list
@@ -122,7 +136,7 @@ function M.find(buf, change, near)
       return first + pattern.skip
     end
   end
-  return only(lines, adapted(buf, change.after))
+  return only(lines, M.adapted(buf, change.after))
 end
 
 --- Restore the newline at the end of the file, or its absence, which is not part of the lines.
@@ -176,7 +190,7 @@ local function put_back(buf, change, first)
   mix_ends(buf, change)
   local empty = #change.after + #change.above + #change.below == 0
   local last = empty and -1 or first + #change.after
-  vim.api.nvim_buf_set_lines(buf, first, last, true, adapted(buf, change.before))
+  vim.api.nvim_buf_set_lines(buf, first, last, true, M.adapted(buf, change.before))
   restore_end(buf, change)
   restore_encoding(buf, change)
 end
@@ -197,10 +211,16 @@ end
 --- Revert a change in the buffer of its file, which is loaded if it is not yet.
 ---@param change eca.Change
 ---@param near integer 1-based
+---@param is_there? boolean it is surely at that line, if its lines are
 ---@return boolean reverted false: the change was not found
-function M.revert(change, near)
+function M.revert(change, near, is_there)
   local buf = files.load(change.path)
-  local first = M.find(buf, change, near)
+  local first = near - 1 ---@type integer?
+  if not is_there then
+    first = M.find(buf, change, near)
+  elseif not M.stands(buf, change, near - 1) then
+    first = nil
+  end
   if not first then
     return false
   end

@@ -1,4 +1,5 @@
---- Lists the changes of a chat's tools in the quickfix list, to keep, revert or comment on them.
+--- Lists the changes of a chat's tools in the quickfix list, to keep, revert or comment on them,
+--- there or in the files.
 ---
 --- Rules kept here:
 --- - It is an ordinary quickfix list; its lines move with edits of the files. Our keys work only
@@ -9,6 +10,7 @@
 local after_undo = require('eca.review.after_undo')
 local host = require('eca.host')
 local hunks = require('eca.review.hunks')
+local in_code = require('eca.review.in_code')
 local notes = require('eca.review.notes')
 local notify = require('eca.ui.notify')
 local others = require('eca.ui.others')
@@ -17,6 +19,7 @@ local return_window = require('eca.ui.return_window')
 local rows = require('eca.review.rows')
 local to_code = require('eca.window.to_code')
 local undo = require('eca.review.undo')
+local unreviewed = require('eca.review.unreviewed')
 local windows = require('eca.window')
 
 local M = {}
@@ -38,6 +41,7 @@ local ROWS = 10
 ---@class eca.Target
 ---@field change eca.Change
 ---@field line integer its current line
+---@field is_there? boolean it is surely at that line
 
 local review ---@type eca.Review?
 
@@ -157,19 +161,26 @@ local function under_cursor()
   return targets, turn, at and at.comment
 end
 
---- The changes under the cursor; shows a message if there are none.
+--- The changes under the cursor, of the list or of a file that is reviewed; shows a message if
+--- there are none.
 ---@return eca.Target[]
 ---@return eca.Change? turn the turn's row under the cursor
+---@return string? chat whose changes they are
 local function targets_here()
-  if not review or list({ id = 0 }).id == 0 then
-    notify.info('open the list first with :Eca changes')
-    return {}
+  local targets, turn = in_code.here(), nil ---@type eca.Target[]?, eca.Change?
+  local chat = targets and in_code.chat()
+  if not targets then
+    if not review or list({ id = 0 }).id == 0 then
+      notify.info('open the list first with :Eca changes, or :Eca review')
+      return {}
+    end
+    targets, turn = under_cursor()
+    chat = review.chat
   end
-  local targets, turn = under_cursor()
   if #targets == 0 then
     notify.info('no change under the cursor')
   end
-  return targets, turn
+  return targets, turn, chat
 end
 
 --- Update the list's rows with the notes on its changes. The cursor stays on its row.
@@ -213,12 +224,15 @@ end
 ---@param subjects { change: eca.Change }[]
 local function note(chat, word, subjects)
   for _, subject in ipairs(subjects) do
-    notes.words(chat)[subject.change.key] = word
+    for _, key in ipairs(unreviewed.keys(subject.change)) do
+      notes.words(chat)[key] = word
+    end
   end
   refresh(chat)
 end
 
 undo.on_undone(function(chat, plan, files)
+  unreviewed.look_again(chat)
   if review and review.chat == chat then
     after_undo.follow(review, plan, files, function(lines)
       refresh(chat, lines)
@@ -226,22 +240,27 @@ undo.on_undone(function(chat, plan, files)
   end
 end)
 
---- Keep changes: they are not listed again.
-function M.keep()
-  local targets = targets_here()
-  local keys = vim.tbl_map(function(target)
-    return target.change.key
+---@param targets eca.Target[]
+---@return eca.Change[]
+local function changes_of(targets)
+  return vim.tbl_map(function(target)
+    return target.change
   end, targets)
-  if review and #keys > 0 then
-    host.send('keep', { chat = review.chat, keys = keys })
-    note(review.chat, 'kept', targets)
+end
+
+--- Keep changes: they are reviewed, and not listed again.
+function M.keep()
+  local targets, _, chat = targets_here()
+  if chat and #targets > 0 then
+    unreviewed.keep(chat, changes_of(targets))
+    note(chat, 'kept', targets)
   end
 end
 
 ---@param target eca.Target
 ---@return boolean reverted
 local function revert_lines(target)
-  local worked, result = pcall(hunks.revert, target.change, target.line)
+  local worked, result = pcall(hunks.revert, target.change, target.line, target.is_there)
   if worked and result then
     return true
   end
@@ -287,11 +306,9 @@ end
 --- Revert changes in the buffers of their files. A file that was created, deleted or moved is
 --- restored on disk, after a confirmation.
 function M.revert()
-  local targets, turn = targets_here()
+  local targets, turn, chat = targets_here()
   local whole, done = whole_files(targets, turn), {} ---@type string[], eca.Target[]
-  hunks.begin(vim.tbl_map(function(target)
-    return target.change
-  end, targets))
+  hunks.begin(changes_of(targets))
   for index = #targets, 1, -1 do -- from below, so that the lines above do not move
     local change = targets[index].change
     local is_lines = change.kind == 'lines' and not vim.list_contains(whole, change.path)
@@ -299,14 +316,15 @@ function M.revert()
       done[#done + 1] = targets[index]
     end
   end
-  if review and #done > 0 then
-    note(review.chat, 'reverted', done)
+  if chat and #done > 0 then
+    note(chat, 'reverted', done)
+    unreviewed.look_again(chat)
     local names = files_of(done)
     local where = #names == 1 and names[1] or ('%d files'):format(#names)
-    notify.info(('reverted in %s (not written); u in its buffer undoes it'):format(where))
+    notify.info(('reverted in %s, not written yet; u there undoes it'):format(where))
   end
-  if review and #whole > 0 then
-    undo.open(review.chat, targets[#targets].change.turn, whole)
+  if chat and #whole > 0 then
+    undo.open(chat, targets[#targets].change.turn, whole)
   end
 end
 
@@ -314,6 +332,11 @@ end
 ---@param first? integer lines of a file (1-based); default: those of the change, or the cursor's
 ---@param last? integer
 function M.comment(first, last)
+  local here = not first and in_code.here() or {}
+  local reviewed = in_code.chat()
+  if reviewed and here[1] then
+    return notes.on_place(reviewed, notes.place(here[1].change, here[1].line))
+  end
   local in_list = vim.bo.buftype == 'quickfix' and M.is_shown()
   local targets, turn, comment = {}, nil, nil ---@type eca.Target[], eca.Change?, eca.Comment?
   if not first and review and list({ id = 0 }).id ~= 0 then

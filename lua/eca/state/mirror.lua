@@ -1,7 +1,7 @@
 --- A read-only copy of the host's state, so that no function has to wait for the host.
 ---
 --- Rules kept here:
---- - Only ops write here. Missing values are nil; `vim.NIL` is removed.
+--- - Only ops and answers of the host write here. Missing values are nil; `vim.NIL` is removed.
 local servers = require('eca.state.servers')
 
 local M = {}
@@ -37,6 +37,7 @@ M.UNTITLED = 'New chat'
 ---@field lacks? eca.Ability[] what its server cannot do
 ---@field retrying? boolean it is retrying after a failure
 ---@field unasked? string[] names of what is set and lets tools run without asking
+---@field unreviewed? integer changes of its tools that are not reviewed, if that was asked
 ---@field asleep? boolean its server is stopped because nobody used it
 
 --- What identifies a request in an answer.
@@ -179,6 +180,7 @@ M.UNTITLED = 'New chat'
 ---@field plan? eca.Plan
 ---@field usage eca.UsageSegment[][] tokens and cost as rows of a float; none if not known
 ---@field options eca.Option[]
+---@field unreviewed? integer changes that are not reviewed, if that was asked
 
 local chats = {} ---@type table<string, eca.MirroredChat> by id
 local servers_told = {} ---@type table<string, eca.ServerProcess> by name
@@ -215,7 +217,7 @@ end
 
 --- Set a part of what the host has sent of a chat.
 ---@param id string
----@param part 'status'|'queue'|'plan'|'usage'|'options'|'comments'
+---@param part 'status'|'queue'|'plan'|'usage'|'options'|'comments'|'unreviewed'
 ---@param value any nil: there is none
 function M.set(id, part, value)
   chats[id] = chats[id] or vim.deepcopy(NO_CHAT)
@@ -311,6 +313,7 @@ function M.status(chat)
   status = vim.tbl_extend('force', status, M.chat(chat).status or {})
   status.chat = chat
   status.server_name = M.server_name(chat)
+  status.unreviewed = M.chat(chat).unreviewed
   local process = M.server(status.server_name).state
   status.asleep = process == 'asleep' or nil
   status.server = status.asleep and 'stopped' or process

@@ -111,13 +111,11 @@ function draw.status(op)
     all_stale = true -- the winbars of other chats show it, too
   end
   if before.state ~= op.status.state then
-    local known = chats.get(chat)
-    if known then
-      local is_shown = #vim.fn.win_findbuf(known.buf) > 0 -- in any tab page
-      known.changed = os.time()
-      chats.set_unseen(chat, op.status.state == 'idle' and not is_shown or nil)
-    end
+    chats.state_changed(chat, op.status.state == 'idle')
     all_stale = true
+    if op.status.state == 'idle' and op.status.trust then
+      require('eca.review.unreviewed').ask_soon(chat) -- late: not before a turn
+    end
   end
 end
 

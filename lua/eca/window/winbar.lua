@@ -83,7 +83,7 @@ local function state_part(status)
 end
 
 ---@param parts eca.WinbarPart[]
----@param text? string
+---@param text? string|false
 ---@param group string
 ---@param weight integer
 ---@param least? integer cells it may be cut to
@@ -109,6 +109,8 @@ local function transcript_parts(status, new, columns)
   local unasked = status.unasked or {}
   local is_loud = vim.list_contains(unasked, status.agent)
   add(parts, status.trust and 'TRUST' or nil, 'EcaTrust', 100)
+  local unreviewed = status.trust and status.unreviewed or 0
+  add(parts, unreviewed > 0 and ('%d unreviewed'):format(unreviewed), 'EcaReviewSign', 70)
   for _, name in ipairs(unasked) do
     add(parts, name ~= status.agent and name or nil, 'EcaTrust', 100)
   end

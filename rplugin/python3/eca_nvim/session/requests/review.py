@@ -1,5 +1,6 @@
 """Review: answers requests about the files that tools changed, and undoes changes."""
 
+import os.path
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -101,8 +102,7 @@ class ReviewRequests:
         async with self._keeping:
             await self._recorder.settled(intent.chat)
         turns = self._ledger.turns(intent.chat)
-        paths = sorted({path for turn in turns for path in turn.files})
-        paths = [path for path in paths if intent.path in (None, path)]
+        paths = _changed_files(turns, intent.path)
         present = await self._present(paths)
         listed: list[Table] = []
         for path in paths:
@@ -250,6 +250,12 @@ async def present_files(
         present[path] = Present(ledger.snapshot(path), unsaved.get(path))
         await anyio.lowlevel.checkpoint()
     return present
+
+
+def _changed_files(turns: Sequence[TurnChanges], only: str | None) -> Sequence[str]:
+    """Return the files that turns have changed, or one of them by any of its names, in order."""
+    paths = sorted({path for turn in turns for path in turn.files})
+    return [path for path in paths if only in (None, path, os.path.realpath(path))]
 
 
 def _numbered(past: Sequence[PastTurn], kept: Sequence[TurnChanges]) -> Sequence[PastTurn]:
