@@ -1,0 +1,5 @@
+"""Fuzz: what reads text of others, on inputs that a fuzzer makes up. `make fuzz RUNS=100000`.
+
+`targets.py` has a function for each theme, `mutations.py` changes recorded messages, `texts.lua`
+reads texts in a Neovim. A finding becomes a row of a test.
+"""

@@ -1,0 +1,83 @@
+"""Recorded messages, changed as the bytes of the fuzzer say: odd values, lost or doubled fields."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from tests.support.servers import ACP_RECORDINGS, RECORDINGS
+
+ODD: Final[tuple[Any, ...]] = (
+    *(None, True, -1, 0, 2**63, 1e308, "", " ", "\n", "\x1b[31m", "\u202e", "\ud800", "a" * 999),
+    *("/", "../..", "eca://chat/1", "%{1}", "vim: set et:", [], {}, [None], {"type": "text"}),
+)
+"""Values that nobody expects in a field."""
+
+LONGEST: Final = 20_000
+"""Characters of a message that is used."""
+
+
+class Choices:
+    """Makes choices from bytes, the first ones for ever when they are used up."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._at = data or b"\0", 0
+
+    def below(self, end: int) -> int:
+        """Return a number below `end`."""
+        taken = bytes(self._data[(self._at + it) % len(self._data)] for it in range(2))
+        self._at += 2
+        return int.from_bytes(taken, "big") % end
+
+
+@cache
+def recorded() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return which protocol it is, and what the server sent unasked, for each recording."""
+    paths = [("eca", it) for it in sorted(RECORDINGS.glob("*.jsonl"))]
+    paths += [("acp", it) for it in sorted(ACP_RECORDINGS.glob("*.jsonl"))]
+    told = [(protocol, tuple(_messages(path))) for protocol, path in paths]
+    return tuple(it for it in told if it[1])
+
+
+def _messages(path: Path) -> Iterator[str]:
+    for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
+        event = json.loads(line)
+        message = event.get("msg")
+        is_told = event.get("dir") in ("s2c", "a2c") and isinstance(message, dict)
+        if is_told and "method" in message and len(line) < LONGEST:
+            yield json.dumps(message)
+
+
+def mutated(data: bytes) -> tuple[str, list[Mapping[str, Any]]]:
+    """Return the protocol, and some messages of a recording, some of them changed."""
+    choices = Choices(data)
+    protocol, messages = recorded()[choices.below(len(recorded()))]
+    first = choices.below(len(messages))
+    told: list[Mapping[str, Any]] = []
+    for text in messages[first : first + 12]:
+        message = json.loads(text)
+        for _ in range(choices.below(4)):
+            _change(message.get("params"), choices)
+        told += [message] * (1 if choices.below(8) else 2)
+        if not choices.below(8):
+            told.pop(choices.below(len(told)))
+    return protocol, told
+
+
+def _change(value: object, choices: Choices) -> None:
+    """Change one field, at any depth."""
+    while isinstance(value, (dict, list)) and value:
+        keys = [*value] if isinstance(value, dict) else [*range(len(value))]
+        key = keys[choices.below(len(keys))]
+        if isinstance(value[key], (dict, list)) and value[key] and choices.below(4):
+            value = value[key]
+        elif choices.below(3):
+            value[key] = deepcopy(ODD[choices.below(len(ODD))])
+            return
+        else:
+            del value[key]
+            return
