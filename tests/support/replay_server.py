@@ -16,19 +16,31 @@ import json
 import os
 import signal
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+from tests.support.recorded_tools import act
 from tests.support.recording import Event, Report, Translation, read_recording
 from tests.support.wire import Message, Wire
 
 
 class Player:
-    """Plays one recording. `patience`: seconds to wait for an expected message."""
+    """Plays one recording. `patience`: seconds to wait for an expected message.
 
-    def __init__(self, events: list[Event], wire: Wire, speed: float, patience: float) -> None:
-        self._events, self._wire = events, wire
+    scripts: what its tools do, as for `recorded_tools.act`; None: nothing.
+    """
+
+    def __init__(
+        self,
+        events: list[Event],
+        wire: Wire,
+        speed: float,
+        patience: float,
+        scripts: Mapping[str, str] | None = None,
+    ) -> None:
+        self._events, self._wire, self._scripts = events, wire, scripts
         self._speed, self._patience = speed, patience
         self._held: list[Message] = []
         self._request_ids: dict[str, Any] = {}
@@ -105,6 +117,8 @@ class Player:
             if key not in self._request_ids:
                 return  # answers a request that this client did not send
             message["id"] = self._request_ids[key]
+        if self._scripts is not None:
+            act(message, self._scripts)
         self._wire.send(message)
 
     def _pause_until(self, recorded_time: float) -> None:
@@ -138,8 +152,10 @@ def main() -> None:
     parser.add_argument("--speed", type=float, default=0.0, help="1 keeps pauses, 0 makes none")
     parser.add_argument("--report", type=Path)
     parser.add_argument("--patience", type=float, default=20.0, help="seconds a message may take")
+    parser.add_argument("--scripts", type=json.loads, help="what tools do to files")
     options, _servers_own = parser.parse_known_args()
-    player = Player(read_recording(options.recording), Wire(), options.speed, options.patience)
+    events = read_recording(options.recording)
+    player = Player(events, Wire(), options.speed, options.patience, options.scripts)
 
     def save() -> None:
         if options.report:

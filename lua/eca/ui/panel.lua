@@ -7,6 +7,7 @@
 --- - The border lists its keys, so that no text hides them. They do nothing within the guard time:
 ---   a key pressed then was meant for something else.
 local consent_window = require('eca.consent.window')
+local display_width = require('eca.ui.display_width')
 local footer = require('eca.ui.footer')
 local guard = require('eca.consent.guard')
 local others = require('eca.ui.others')
@@ -73,7 +74,7 @@ local function place(panel, buf, rows)
     width = width,
     height = height,
     border = 'rounded',
-    title = (' %s '):format(panel.title),
+    title = (' %s '):format(display_width.cut(panel.title, width - 2)),
     title_pos = 'center',
     zindex = 60,
   }
