@@ -9,8 +9,8 @@ Rules kept here:
 - Each Neovim has an index of its own, so two of them never wait for each other. It begins with that
   of an earlier one. A damaged index is made again. Objects and references are git's own to keep
   whole, after a kill at any moment, too.
-- A tree of a moment has nothing that was written later: a file that was stands in it as it was
-  stored before, or it is missing in it, and named.
+- A tree of a moment has nothing that was done later: a file that was written or deleted since
+  stands in it as it was stored before, or it is missing in it, and named.
 - Links are stored, and not followed. git keeps no permissions but 644 and 755: others are kept
   beside the tree, else a secret would come back readable.
 - All calls block: they run in a thread.
@@ -44,7 +44,7 @@ from eca_nvim.review.git import (
     size_of,
     sweep,
 )
-from eca_nvim.review.workspace import REFUSED, storable_files
+from eca_nvim.review.workspace import REFUSED, changed_after, storable_files
 
 REFERENCES: Final = "refs/checkpoints/"
 MOST_FILE_BYTES: Final = 20 << 20
@@ -143,7 +143,8 @@ class CheckpointStore:
             name = name_digest(os.fsencode(root))
             tree, modes = self._take_root(root, refused, until)
             entries += [f"040000 tree {tree}\t{name}", f"100644 blob {modes}\t{_MODES}-{name}"]
-        listing = "".join(f"{it}\0" for it in sorted(set(entries), key=_entry_name))
+        ordered = sorted(set(entries), key=lambda it: it.partition("\t")[2])
+        listing = "".join(f"{it}\0" for it in ordered)
         return Tree(id_of(self._run("mktree", "-z", fed=listing.encode())), refused)
 
     def _take_root(self, root: str, refused: dict[str, str], until: int | None) -> tuple[str, str]:
@@ -196,6 +197,8 @@ class CheckpointStore:
         listed = self._run("ls-files", "-z", root=root, index=index)
         before = set(listed.split(b"\0")) - {b""}
         stale = before - set(map(os.fsencode, fed)) - set(map(os.fsencode, late))
+        if until is not None:
+            stale -= {it for it in stale if changed_after(f"{root}/{os.fsdecode(it)}", until)}
         refused |= {f"{root}/{it}": LATE for it in late if os.fsencode(it) not in before}
         if stale:
             gone = b"".join(path + b"\0" for path in stale)
@@ -384,17 +387,12 @@ def _stored(kind: str, blob: str, mode: int | None) -> StoredFile | None:
     """Return a file of a tree by the mode that git has, unless another one is kept beside it."""
     if kind == "000000":
         return None
-    is_link = kind == _LINK
-    return StoredFile(blob, mode if mode is not None else int(kind[-3:], 8), is_link)
+    return StoredFile(blob, int(kind[-3:], 8) if mode is None else mode, kind == _LINK)
 
 
 def id_of(made: bytes) -> str:
     """Return the id of what git has made."""
     return made.decode().strip()
-
-
-def _entry_name(entry: str) -> str:
-    return entry.partition("\t")[2]
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Final
 
 from eca_nvim.review.git import GitFailed, list_project
@@ -114,6 +114,17 @@ def storable_files(
         if mode not in _KNOWN_MODES and kind == stat.S_IFREG:
             modes.append((path, mode))
     return found, modes
+
+
+def changed_after(path: str, moment: int) -> bool:
+    """Return whether a file may have been changed or deleted after a moment (ns since 1970).
+
+    Of one that is gone the folder tells: it may then have gone a little earlier, too.
+    """
+    for place in (path, *map(str, PurePath(path).parents)):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            return os.lstat(place).st_ctime_ns > moment
+    return False
 
 
 class _Folders:
