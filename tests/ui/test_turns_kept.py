@@ -1,15 +1,18 @@
 """What a shell command did is undone and redone in later Neovims."""
 
+import os
+import signal
 import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
-from tests.support.editor import Neovim
+from tests.support.editor import PATIENCE, Neovim
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import Steps, expect, handshake, status, turn, write
-from tests.ui.talk import Value, asks, done, say, start_chat, tool, wait_idle
+from tests.ui.talk import Value, asks, done, host_of, say, start_chat, tool, wait_idle
 
 pytestmark = pytest.mark.either_nvim
 
@@ -36,7 +39,8 @@ def start(
     subprocess.run(["git", "init", "-q", str(workspace)], check=True)
 
     def start() -> Neovim:
-        server = scripted_server(handshake(), turn(ran(workspace / "new.txt"), status("idle")))
+        works = turn(ran(workspace / "new.txt"), status("idle"))
+        server = scripted_server(handshake(), works)
         return start_chat(
             start_nvim,
             server,
@@ -48,44 +52,57 @@ def start(
     return start
 
 
-def state(workspace: Path) -> dict[str, tuple[bytes, int]]:
+Files: TypeAlias = dict[str, tuple[bytes, int]]
+
+
+def state(workspace: Path) -> Files:
     files = (it for it in workspace.rglob("*") if it.is_file() and ".git" not in it.parts)
     return {str(it): (it.read_bytes(), stat.S_IMODE(it.stat().st_mode)) for it in files}
 
 
-def is_saved(folder: Path) -> bool:
-    """Return whether a turn is saved that has ended."""
+def is_saved(folder: Path, *, runs: bool = False) -> bool:
+    """Return whether a turn is saved that has ended, or that runs a command."""
     told = b""
     for head in folder.rglob("HEAD"):
         command = ["git", "-C", str(head.parent), "for-each-ref", "--format=%(contents)"]
         done = subprocess.run([*command, "refs/turns/"], capture_output=True, check=True)
         told += done.stdout
-    return b'"until"' in told and b'"until": 0' not in told
+    return b'"until"' in told and (b'"until": 0' in told) is runs
 
 
-def undo(nvim: Neovim, chat: str, line: str, said: str) -> None:
+def undo(nvim: Neovim, chat: str, line: str, said: str, keys: str = "u") -> None:
     nvim.lua("require('eca').open({ chat = ... })", chat)
     nvim.command(f"Eca {line}")
     nvim.wait_screen("secret.txt")
-    nvim.keys("u")
+    nvim.keys(keys)
     nvim.wait_screen(said)
 
 
-def test_a_command_is_undone_after_a_restart_and_redone_after_another(
-    start: Callable[[], Neovim], workspace: Path, tmp_path: Path
-) -> None:
-    (workspace / "code.txt").write_text("1\n2\n3\n")
-    (workspace / "secret.txt").write_text("secret\n")
-    (workspace / "secret.txt").chmod(0o600)
-    before = state(workspace)
-    nvim = start()
-    chat = nvim.eval("luaeval('require(\"eca\").status().chat')")
+def let_work(nvim: Neovim, workspace: Path) -> None:
+    """Approve a command, which rewrites one file, deletes one and makes one, and goes on."""
     say(nvim, "tidy up")
     nvim.wait_screen("allow this?")
     nvim.command("Eca approve")
     nvim.wait_for((workspace / "new.txt").exists, "the command to work")
     (workspace / "code.txt").write_text("rewritten\n")
     (workspace / "secret.txt").unlink()
+
+
+@pytest.fixture
+def before(workspace: Path) -> Files:
+    """Make the files that a command will change."""
+    (workspace / "code.txt").write_text("1\n2\n3\n")
+    (workspace / "secret.txt").write_text("secret\n")
+    (workspace / "secret.txt").chmod(0o600)
+    return state(workspace)
+
+
+def test_a_command_is_undone_after_a_restart_and_redone_after_another(
+    start: Callable[[], Neovim], workspace: Path, tmp_path: Path, before: Files
+) -> None:
+    nvim = start()
+    chat = nvim.eval("luaeval('require(\"eca\").status().chat')")
+    let_work(nvim, workspace)
     after = state(workspace)
     nvim.command("Eca stop")
     wait_idle(nvim)
@@ -99,3 +116,25 @@ def test_a_command_is_undone_after_a_restart_and_redone_after_another(
     second.finish()
     undo(start(), chat, "undo-turn 1", "turn 1 redone in 3 files")
     assert state(workspace) == after
+
+
+def test_what_a_command_did_until_a_kill_is_undone(
+    start: Callable[[], Neovim], workspace: Path, tmp_path: Path, before: Files
+) -> None:
+    nvim = start()
+    chat = nvim.eval("luaeval('require(\"eca\").status().chat')")
+    let_work(nvim, workspace)
+    nvim.wait_for(lambda: is_saved(tmp_path / "state", runs=True), "the turn to be saved")
+    nvim.kill(signal.SIGKILL)
+    assert nvim.child.orphans(PATIENCE) == set()
+    nvim.child.close()
+    nvim = start()
+    undo(nvim, chat, "undo-turn", "turn 1 undone in 3 files", "Tu")
+    assert state(workspace) == before
+    let_work(nvim, workspace)
+    nvim.wait_for(lambda: is_saved(tmp_path / "state", runs=True), "the turn to be saved")
+    os.kill(host_of(nvim), signal.SIGKILL)
+    nvim.wait_until("require('eca').status().server == 'failed'")
+    nvim.take_errors()
+    undo(nvim, chat, "undo-turn", "turn 2 undone in 3 files", "Tu")
+    assert state(workspace) == before

@@ -86,15 +86,17 @@ def test_a_conflict_stays_unless_the_user_says_otherwise(stage: Neovim, workspac
     stage.keys("u")
     stage.wait_screen("nothing was undone")
     assert sent(stage, "undo_turn") == []
-    ask(stage, conflict, planned(workspace / "b.txt"))
-    stage.wait_screen("kept as it is")
+    other = planned(workspace / "c.txt", conflict="changed since")
+    ask(stage, conflict, planned(workspace / "b.txt"), other)
+    screen = stage.wait_screen("kept as it is")
+    assert "t take theirs  T all" in screen
     stage.keys("t")
     stage.wait_screen("changed since, restored")
     stage.keys("k")
-    stage.wait_screen("changed since, kept as it is")
-    stage.keys("tu")
+    stage.wait_screen(lambda screen: "changed since, restored" not in screen)
+    stage.keys("Tu")
     (wanted,) = wait_sent(stage, "undo_turn")
-    assert [Path(path).name for path, _ in wanted["files"]] == ["code.txt", "b.txt"]
+    assert [Path(path).name for path, _ in wanted["files"]] == ["code.txt", "b.txt", "c.txt"]
 
 
 @pytest.mark.parametrize("lines", [1, 12_000])

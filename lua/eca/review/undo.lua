@@ -226,6 +226,15 @@ local function choose(undo, take)
   undo.panel.write(rows_of(undo.plan))
 end
 
+--- Files about which the user decides.
+---@param undo eca.Undo
+---@return eca.UndoRow[]
+local function open_files(undo)
+  return vim.tbl_filter(function(row)
+    return row.path ~= nil and is_open(row)
+  end, undo.plan.rows)
+end
+
 ---@param undo eca.Undo
 ---@return table<string, fun()>
 local function actions(undo)
@@ -238,6 +247,12 @@ local function actions(undo)
     end,
     t = function()
       choose(undo, true)
+    end,
+    T = function()
+      for _, row in ipairs(open_files(undo)) do
+        row.take = true
+      end
+      undo.panel.write(rows_of(undo.plan))
     end,
     d = function()
       local row = row_here(undo)
@@ -263,6 +278,7 @@ local function show(undo, asked)
   local keys = { { 'u', plan.verb } }
   if vim.iter(plan.rows):any(is_open) then
     vim.list_extend(keys, { { 'k', 'keep mine' }, { 't', 'take theirs' } })
+    keys[#keys + 1] = #open_files(undo) > 1 and { 'T', 'all' } or nil
   end
   undo.panel = panel.show({
     title = plan.title,
