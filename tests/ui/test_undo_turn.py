@@ -248,7 +248,7 @@ def test_the_keys_are_seen_below_long_names(
     assert_screen(stage, f"undo_conflict_{columns}")
     stage.keys("t")
     stage.wait_screen("too, restored")
-    stage.wait_screen("k keep mine  t take theirs  d diff  q cancel")
+    stage.wait_screen("k keep mine  t take theirs  T all  d diff  q cancel")
 
 
 def test_more_files_than_rows_scroll_above_the_keys(stage: Neovim, workspace: Path) -> None:

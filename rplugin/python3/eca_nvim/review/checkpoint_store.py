@@ -189,11 +189,12 @@ class CheckpointStore:
         """Make the index hold exactly the wanted files, but for those that git refuses."""
         known = self._refused.setdefault(root, {})
         late = {it for it in wanted if until is not None and wanted[it].st_ctime_ns > until}
-        fresh = (path for path, it in wanted.items() if known.get(path) != it.st_ctime_ns)
-        fed = [path for path in fresh if path not in late]
+        able = (path for path, it in wanted.items() if known.get(path) != it.st_ctime_ns)
+        fed = [path for path in able if path not in late]
         is_first = not index.exists()
-        if is_first:
-            require_space(self._folder, sum(it.st_size for it in wanted.values()))
+        last = 0 if is_first else index.stat().st_mtime_ns
+        fresh = (it.st_size for it in wanted.values() if it.st_ctime_ns >= last)
+        require_space(self._folder, sum(fresh))
         listed = self._run("ls-files", "-z", root=root, index=index)
         before = set(listed.split(b"\0")) - {b""}
         stale = before - set(map(os.fsencode, fed)) - set(map(os.fsencode, late))

@@ -11,6 +11,7 @@ Rules kept here:
 import fcntl
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -211,6 +212,8 @@ def _run(
         where = f"{folder}: " if fault.filename == folder else "git cannot be run: "
         raise GitFailed(f"{where}{fault.strerror}") from fault
     printed, said = _wait(git, fed, seconds, folder)
+    if git.returncode == -signal.SIGXFSZ:
+        raise GitFailed("files may not be that large here: see ulimit -f")
     if git.returncode:
         raise _fault(said.decode(errors="replace").strip())
     return printed
