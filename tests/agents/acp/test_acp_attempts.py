@@ -10,7 +10,7 @@ from tests.support import acp_script as agent
 
 from eca_nvim.agents.abilities import AgentLacks, AgentRefused
 from eca_nvim.chat.vocabulary.effects import Prompt
-from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived, TextReceived
+from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived, TextReceived, TitleChanged
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 
 pytestmark = pytest.mark.anyio
@@ -32,10 +32,12 @@ async def test_both_sessions_stay_open_and_the_chat_has_the_one_that_is_chosen(
         archive = client.agent.archive
         await client.say("hi")
         assert await archive.branch(CHAT, None) == KEPT
-        client.agent.prompt(Prompt(CHAT, "hi", recap="said"))
+        client.agent.prompt(Prompt(CHAT, "hi there", recap="said"))
         await client.until(lambda: len(client.all(TurnEnded)) == 2)
         assert memory.kept.session_of(CHAT) == "new"
         assert memory.kept.session_of(KEPT) == OLD
+        assert client.all(TitleChanged) == [TitleChanged("hi")]
+        assert [title for _, _, title, _ in memory.kept.used()] == ["hi", "hi"]
         await archive.exchange(CHAT, KEPT)
         await client.say("to the first")
         assert memory.kept.session_of(CHAT) == OLD

@@ -245,6 +245,7 @@ class Memory(Struct):
     shown: our ids of the chats whose session was opened in this host, so that the view has what was
     said. replays: what was said before that, by chat. listed: by chat, the sessions that were
     listed last, with their titles. renewed: chats that get a new session, whatever they have had.
+    titles: what those were called whose session was kept apart since.
     """
 
     kept: KeptSessions
@@ -252,6 +253,7 @@ class Memory(Struct):
     replays: dict[str, Replay] = field(default_factory=dict)
     listed: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     renewed: set[str] = field(default_factory=set)
+    titles: dict[str, str] = field(default_factory=dict)
 
     def session_of(self, chat_id: str) -> str | None:
         """Return the id of the session that a chat stands for."""
@@ -278,6 +280,7 @@ class Memory(Struct):
                 self.kept.drop(chat_id)
                 (other_id,) = self.kept.chats_of([session_id])
                 self.kept.keep(other_id, session_id, title)
+                self.titles[chat_id] = title
                 return other_id
         return new_id()
 

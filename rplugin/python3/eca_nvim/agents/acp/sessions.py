@@ -198,10 +198,11 @@ class Sessions:
         is_new = self.memory.session_of(session.chat_id) is None
         self.memory.shown.add(session.chat_id)
         self.memory.prompted(session.chat_id)
-        other = self.memory.kept.keep(session.chat_id, session.id, title)
+        earlier = self.memory.titles.pop(session.chat_id, None)
+        other = self.memory.kept.keep(session.chat_id, session.id, earlier or title)
         if other is not None:
             session.note(ELSEWHERE.format(other))
-        return is_new
+        return is_new and earlier is None
 
     def unbind(self, session: Session) -> None:
         """Forget which session a chat has if the agent refused the first prompt of a new one."""
