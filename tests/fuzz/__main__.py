@@ -3,12 +3,13 @@
 The input of a finding is left in the folder `.cache/fuzz/found`.
 """
 
-import logging
+import io
 import os
 import re
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -34,8 +35,8 @@ def say(line: str) -> None:
 def load() -> tuple[Any, dict[str, Any]]:
     """Return the fuzzer, which `make fuzz` alone installs, and the targets, made for it."""
     atheris = import_module("atheris")
-    logging.disable()  # it tells what it instruments
-    with atheris.instrument_imports(include=["eca_nvim"]):
+    told = io.StringIO()  # the names of the modules
+    with redirect_stderr(told), atheris.instrument_imports(include=["eca_nvim"]):
         targets = import_module("tests.fuzz.targets")
     return atheris, dict(targets.TARGETS)
 

@@ -119,7 +119,8 @@ class Inbox:
         else:
             event = content_event(received)
             if type(event) is events.TextReceived and event.role is not events.Role.ASSISTANT:
-                before = self._recap(chat_id, event)
+                if self._replays.awaited:
+                    before = self._recap(chat_id, event)
                 event = self._read_message(chat_id, event)
         if chat_id in self._mentions.underway and received.role is content.Role.ASSISTANT:
             self._mentions.answered(chat_id)
