@@ -121,7 +121,7 @@ class Desk:
 
     def present(self) -> dict[str, Present]:
         paths = {path for turn in self.turns() for path in turn.files}
-        return {path: Present(self.ledger.snapshot(path), self.edited.get(path)) for path in paths}
+        return {path: Present(self.ledger.present(path), self.edited.get(path)) for path in paths}
 
     def turns(self) -> Sequence[TurnChanges]:
         return self.ledger.turns("chat")
@@ -156,7 +156,7 @@ class Desk:
 
     def outcomes(self, *turns: TurnChanges) -> Mapping[str, str | None]:
         """Undo turns (newest first) in all files; return the failures by name."""
-        asked = {path: self.ledger.snapshot(path) for turn in turns for path in turn.files}
+        asked = {path: self.ledger.present(path) for turn in turns for path in turn.files}
         return {
             os.path.relpath(it.path, self.folder): it.fault
             for it in undo(turns, asked, self.ledger)

@@ -11,8 +11,8 @@ from tests.review.desk import contents, set_content
 from tests.review.watched import Watched
 
 from eca_nvim.review.checkpoint_store import MOST_FILE_BYTES
+from eca_nvim.review.restoring import ONLY_PLACE
 from eca_nvim.review.snapshots import LINKED
-from eca_nvim.review.undo import ONLY_PLACE
 
 
 def test_an_undo_goes_through_no_link(watched: Watched, tmp_path: Path) -> None:
@@ -23,12 +23,12 @@ def test_an_undo_goes_through_no_link(watched: Watched, tmp_path: Path) -> None:
         (tmp_path / "a").unlink()
         (tmp_path / "a").symlink_to(outside / "a")
         (tmp_path / "d").rename(tmp_path / "e")
-        (tmp_path / "d").symlink_to(outside)
 
     watched.put("d/x", b"x\n")
     watched.command(link)
+    (tmp_path / "d").symlink_to(outside)
     planned = watched.plan()
-    assert (planned["a"]["conflict"], planned["a"]["fault"]) == (LINKED, None)
+    assert (planned["a"]["conflict"], planned["a"]["fault"]) == (None, None)
     faults = watched.outcomes(watched.turn_of(1))
     assert faults == {"a": None, "d/x": LINKED, "e/x": ONLY_PLACE}
     assert list(outside.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -148,20 +149,57 @@ def test_all_that_a_checkpoint_has_is_undone(watched: Watched) -> None:
     assert (watched.folder / "big").read_bytes() == b"y"
 
 
-def test_a_link_that_is_none_any_more_is_listed_and_what_is_there_stays(
-    watched: Watched, repository: Path
+def links_and_files(folder: Path) -> None:
+    (folder / "link").unlink()
+    (folder / "link").write_text("file\n")
+    (folder / "gone").unlink()
+    (folder / "kept").unlink()
+    (folder / "kept").symlink_to("c")
+    (folder / "a").unlink()
+    (folder / "a").symlink_to("b")
+    (folder / "new").symlink_to("nowhere")
+
+
+def folder_to_link(folder: Path) -> None:
+    (folder / "d" / "e").rename(folder / "elsewhere")
+    (folder / "d" / "x").unlink()
+    (folder / "d").rmdir()
+    (folder / "d").symlink_to("elsewhere")
+
+
+def link_to_folder(folder: Path) -> None:
+    (folder / "link").unlink()
+    (folder / "link").mkdir()
+    (folder / "link" / "x").write_text("x\n")
+
+
+@pytest.mark.parametrize("change", [links_and_files, folder_to_link, link_to_folder])
+def test_links_are_taken_back_and_done_again(
+    watched: Watched, repository: Path, change: Callable[[Path], None]
 ) -> None:
+    watched.put("d/x", b"x\n")
+    watched.put("d/e/y", b"y\n")
     for name in ("link", "gone", "kept"):
         (repository / name).symlink_to("b")
-
-    def change() -> None:
-        (repository / "link").unlink()
-        (repository / "link").write_text("file\n")
-        (repository / "gone").unlink()
-
     watched.turn()
-    watched.command(change)
-    why = "it was a link: :Eca checkpoints brings it back"
-    assert {name: it["fault"] for name, it in watched.plan().items()} == {"link": why, "gone": why}
-    assert watched.outcomes(watched.turn_of(-1)) == {"link": why, "gone": why}
-    assert (repository / "link").read_text() == "file\n"
+    before, target = links(repository), (repository / "b").read_bytes()
+    watched.command(lambda: change(repository))
+    after = links(repository)
+    watched.undo()
+    assert links(repository) == before
+    assert (repository / "b").read_bytes() == target
+    watched.undo()
+    assert links(repository) == after
+
+
+def links(folder: Path) -> dict[str, bytes | None]:
+    """Return what is in a folder; of links where they lead."""
+    kept = {str(it.relative_to(folder)): it for it in folder.rglob("*") if ".git" not in it.parts}
+    return {
+        name: os.fsencode(it.readlink())
+        if it.is_symlink()
+        else None
+        if it.is_dir()
+        else it.read_bytes()
+        for name, it in kept.items()
+    }

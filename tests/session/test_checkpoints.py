@@ -1,5 +1,6 @@
 """Checkpoints: what was taken comes back, byte for byte, and nothing else changes."""
 
+import errno
 import os
 import random
 import subprocess
@@ -16,8 +17,10 @@ from tests.review.test_checkpoint_store import EDITS, ODD, Edits, edit, files, g
 from tests.support.launch import REPOSITORY
 
 from eca_nvim.digests import name_digest
+from eca_nvim.disk import replacing
 from eca_nvim.path_risks import Folders
 from eca_nvim.review.checkpoint_store import Checkpoint, CheckpointStore
+from eca_nvim.review.restoring import CHANGED
 from eca_nvim.review.tree_changes import MOST_NAMED
 from eca_nvim.session.files.checkpoints import Checkpoints, Limits
 
@@ -266,3 +269,33 @@ async def test_a_folder_that_is_treated_as_a_project_is_one(
         assert [*plan] == [str(root / "a")]
         assert [*(await kept.all.restore(taken, plan)).done] == [str(root / "a")]
         assert (root / "a").read_text() == "one\n"
+
+
+@pytest.mark.anyio
+async def test_a_file_that_was_damaged_is_named_with_its_copy(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of two names is overwritten in place, and the disk fails at once."""
+    (root / "a").write_text("then, and longer\n")
+    (root / "b").write_text("then\n")
+    kept = Kept(tmp_path / "state", root)
+    taken = await kept.take()
+    assert taken is not None
+    (root / "a").write_text("now\n")
+    (root / "b").write_text("now\n")
+    (tmp_path / "other name").hardlink_to(root / "a")
+    plan = await kept.all.plan(taken)
+    (root / "b").write_text("later\n")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr(replacing, "_overwrite", full)
+    restored = await kept.all.restore(taken, plan)
+    assert restored.done == []
+    copy = restored.failed[str(root / "a")].rpartition(" ")[2]
+    assert restored.failed == {
+        str(root / "a"): f"no space left: its old content is {copy}",
+        str(root / "b"): CHANGED,
+    }
+    assert files(root)[copy][0] == b"now\n"

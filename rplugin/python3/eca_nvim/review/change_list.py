@@ -80,13 +80,13 @@ class Present(Struct, frozen=True):
     def fingerprint(self) -> str:
         """A hash that shows later whether the file has changed."""
         digest = None if self.disk.blob is None else self.disk.blob.digest
-        parts = (digest, self.disk.place, self.disk.fault, self.unsaved)
+        parts = (digest, self.disk.place, self.disk.fault, self.unsaved, self.disk.is_link)
         return hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()
 
 
 def snapshot_text(snapshot: Snapshot) -> str | None:
     """Return the text of a snapshot, None if there is none or it can no longer be read."""
-    content = snapshot.content
+    content = None if snapshot.is_link else snapshot.content
     return None if content is None else text_of(content)
 
 
@@ -184,7 +184,8 @@ def _of_file(record: FileRecord, present: Present) -> Table | None:
         deleted = _whole("deleted", 0, _count(before), _with_fault("deleted", record))
         return deleted if is_gone else None
     if record.before.is_absent:
-        return None if disk.is_absent else _whole("new", _count(after), 0, "new file")
+        new = "new link" if record.after.is_link else "new file"
+        return None if disk.is_absent else _whole("new", _count(after), 0, new)
     if before is None or after is None or present.text is None:
         return _whole("other", 0, 0, f"changed, {_why(record, before)}")
     return None
@@ -209,8 +210,11 @@ def _with_fault(what: str, record: FileRecord) -> str:
 
 
 def _why(record: FileRecord, before: str | None) -> str:
-    fault = record.before.fault or record.after.fault
-    return fault or ("binary" if before is None else "it has no lines now")
+    if fault := record.before.fault or record.after.fault:
+        return fault
+    if record.is_link:
+        return "it was a link" if record.before.is_link else "it is a link now"
+    return "binary" if before is None else "it has no lines now"
 
 
 def _whole(kind: str, added: int, removed: int, text: str) -> Table:

@@ -145,7 +145,7 @@ class CheckpointStore:
             entries += [f"040000 tree {tree}\t{name}", f"100644 blob {modes}\t{_MODES}-{name}"]
         ordered = sorted(set(entries), key=lambda it: it.partition("\t")[2])
         listing = "".join(f"{it}\0" for it in ordered)
-        return Tree(id_of(self._run("mktree", "-z", fed=listing.encode())), refused)
+        return Tree(self.made("mktree", "-z", fed=listing.encode()), refused)
 
     def _take_root(self, root: str, refused: dict[str, str], until: int | None) -> tuple[str, str]:
         """Return the ids of the tree of a folder, and of the permissions beside it."""
@@ -156,7 +156,7 @@ class CheckpointStore:
             lock_of(index).unlink(missing_ok=True)  # of a git that was killed
             try:
                 self._update(root, index, wanted, refused, until)
-                tree = id_of(self._run("write-tree", root=root, index=index))
+                tree = self._run("write-tree", root=root, index=index).decode().strip()
                 break
             except GitFailed:
                 if is_last or not index.exists():
@@ -164,7 +164,7 @@ class CheckpointStore:
                 require_space(self._folder, 0)
                 index.unlink(missing_ok=True)  # it is damaged, or names objects that are gone
         listed = b"".join(b"%o %b\0" % (mode, os.fsencode(path)) for path, mode in modes)
-        return tree, id_of(self._run("hash-object", "-w", "--stdin", fed=listed))
+        return tree, self.made("hash-object", "-w", "--stdin", fed=listed)
 
     def _index(self, root: str) -> Path:
         """Return git's list of the files of a folder."""
@@ -257,16 +257,14 @@ class CheckpointStore:
 
     def _roots(self, tree: str) -> set[str]:
         """Return the names of the folders that a tree has."""
-        listed = self._run("ls-tree", "-d", "--name-only", "-z", tree)
-        return set(listed.decode().split("\0"))
+        return {it.decode() for it in self._listed("-d", "--name-only", tree)}
 
     def _files_of(
         self, tree: str, name: str, modes: Mapping[bytes, int]
     ) -> Mapping[bytes, StoredFile | None]:
         """Return all files of a folder in a tree, by relative path."""
-        listed = self._run("ls-tree", "-r", "-z", f"{tree}:{name}").split(b"\0")
         found: dict[bytes, StoredFile | None] = {}
-        for entry in filter(None, listed):
+        for entry in self._listed("-r", f"{tree}:{name}"):
             about, _, path = entry.partition(b"\t")
             kind, _, blob = about.decode().split(" ")
             found[path] = _stored(kind, blob, modes.get(path))
@@ -274,30 +272,32 @@ class CheckpointStore:
 
     def folders(self, tree: str, root: str) -> list[str]:
         """Return the folders below a folder of a tree, by relative path. Raises GitFailed."""
-        name = name_digest(os.fsencode(root))
-        listed = self.git("ls-tree", "-r", "-d", "--name-only", "-z", f"{tree}:{name}")
-        return [os.fsdecode(it) for it in listed.split(b"\0") if it]
+        place = f"{tree}:{name_digest(os.fsencode(root))}"
+        return [os.fsdecode(it) for it in self._listed("-r", "-d", "--name-only", place)]
 
     def present(self, tree: str, root: str, paths: Iterable[str]) -> Iterator[str]:
         """Yield those of some files that a folder of a tree has. Raises GitFailed."""
         asked = [it.removeprefix(f"{root}/") for it in paths if it.startswith(f"{root}/")]
         place = f"{tree}:{name_digest(os.fsencode(root))}"
         for first in range(0, len(asked), NAMED):
-            some = asked[first : first + NAMED]
-            listed = self.git("ls-tree", "--name-only", "-z", place, "--", *some)
-            yield from (f"{root}/{os.fsdecode(it)}" for it in listed.split(b"\0") if it)
+            listed = self._listed("--name-only", place, "--", *asked[first : first + NAMED])
+            yield from (f"{root}/{os.fsdecode(it)}" for it in listed)
+
+    def _listed(self, *arguments: str) -> list[bytes]:
+        """Return what `ls-tree` lists. Raises GitFailed."""
+        return [it for it in self._run("ls-tree", "-z", *arguments).split(b"\0") if it]
 
     def content(self, blob: str) -> bytes:
-        """Return a stored content. Raises GitFailed."""
+        """Return a stored content, by git's id or another name of it. Raises GitFailed."""
         with suppress(OSError, zlib.error):  # most are no more than a file, and a process takes ms
             packed = (self._folder / "objects" / blob[:2] / blob[2:]).read_bytes()
             return zlib.decompress(packed).partition(b"\0")[2]
-        return self.git("cat-file", "blob", blob)
+        return self._run("cat-file", "blob", blob)
 
-    def git(self, task: str, *arguments: str, fed: bytes = b"") -> bytes:
-        """Run a task of git for the repository, which is made first. Raises GitFailed."""
+    def made(self, task: str, *arguments: str, fed: bytes = b"") -> str:
+        """Have git make something in the store; return the id that it prints. Raises GitFailed."""
         make_repository(self._folder)
-        return self._run(task, *arguments, fed=fed)
+        return self._run(task, *arguments, fed=fed).decode().strip()
 
     def _modes(self, tree: str, name: str) -> Mapping[bytes, int]:
         kept = self._run("cat-file", "blob", f"{tree}:{_MODES}-{name}")
@@ -313,9 +313,9 @@ class CheckpointStore:
 
     def keep(self, tree: str, moment: int, about: Mapping[str, object]) -> Checkpoint:
         """Keep a tree. Raises GitFailed."""
-        id_ = f"{moment}-{self._process}"
-        self.refer(f"{REFERENCES}{id_}", tree, about)
-        return Checkpoint(id_, tree, moment, about)
+        kept = Checkpoint(f"{moment}-{self._process}", tree, moment, about)
+        self.refer(f"{REFERENCES}{kept.id}", tree, about)
+        return kept
 
     def checkpoints(self) -> list[Checkpoint]:
         """Return what is kept, newest first; nothing if there is no store yet."""
@@ -325,15 +325,11 @@ class CheckpointStore:
                 found.append(Checkpoint(name, tree, int(name.partition("-")[0]), about))
         return sorted(found, key=lambda it: it.time, reverse=True)
 
-    def drop(self, ids: Iterable[str]) -> None:
-        """Forget checkpoints; their contents go with the next `prune`."""
-        self.forget(f"{REFERENCES}{it}" for it in ids)
-
     def refer(self, reference: str, tree: str, about: Mapping[str, object]) -> str:
         """Keep a tree by a reference, with what is said of it; return the commit."""
         said = json.dumps(about).encode()  # ASCII: names may be any bytes
-        commit = id_of(self.git("commit-tree", "-F", "-", tree, fed=said))
-        self.git("update-ref", reference, commit)
+        commit = self.made("commit-tree", "-F", "-", tree, fed=said)
+        self._run("update-ref", reference, commit)
         return commit
 
     def references(self, above: str) -> Iterator[tuple[str, str, str, dict[str, object]]]:
@@ -349,9 +345,9 @@ class CheckpointStore:
                 if isinstance(about, dict):
                     yield name.removeprefix(above), commit, tree, about
 
-    def forget(self, references: Iterable[str]) -> None:
-        """Forget references."""
-        deleted = "".join(f"delete {it}\n" for it in references).encode()
+    def drop(self, names: Iterable[str], above: str = REFERENCES) -> None:
+        """Forget checkpoints, or other references; what they had goes with the next `prune`."""
+        deleted = "".join(f"delete {above}{it}\n" for it in names).encode()
         try:
             self._run("update-ref", "--stdin", fed=deleted)
         except GitFailed:
@@ -389,11 +385,6 @@ def _stored(kind: str, blob: str, mode: int | None) -> StoredFile | None:
     if kind == "000000":
         return None
     return StoredFile(blob, int(kind[-3:], 8) if mode is None else mode, kind == _LINK)
-
-
-def id_of(made: bytes) -> str:
-    """Return the id of what git has made."""
-    return made.decode().strip()
 
 
 def main() -> None:

@@ -67,6 +67,7 @@ class Ledger:
         self._open: dict[tuple[str, int], _OpenCall] = {}
         self.versions = Counter[str]()
         """How often the changes of a chat that are known have become others, by its id."""
+        self._links: set[str] = set()  # files of turns that were links, or are
         self._loaded: set[str | None] = set()  # where turns of earlier Neovims are saved
         self.last_numbers: Mapping[str, int] = {}
         """The number of the last turn that an earlier Neovim knows, by the id of its chat."""
@@ -76,6 +77,10 @@ class Ledger:
     def snapshot(self, path: str) -> Snapshot:
         """Take a snapshot of a file as it is."""
         return take_snapshot(path, self.blobs)
+
+    def present(self, path: str) -> Snapshot:
+        """Take a snapshot of a file that turns have changed, or of a link that they have."""
+        return take_snapshot(path, self.blobs, follow=path not in self._links)
 
     def seen_before(self, chat: Chat, block: ToolBlock | None, path: str) -> Snapshot:
         """Return a file as first observed for a call, or as it is now if it was not."""
@@ -244,9 +249,13 @@ class Ledger:
 
     def is_changed(self, turn: TurnChanges) -> None:
         """Note that what is known of a turn has changed."""
-        self.versions[turn.chat] += 1
         turn.compute_files()
+        self._known(turn)
         self.changed(turn)
+
+    def _known(self, turn: TurnChanges) -> None:
+        self.versions[turn.chat] += 1
+        self._links |= {path for path, it in turn.files.items() if it.is_link}
 
     def _shrink(self) -> None:
         while self.blobs.size > MOST_BYTES and len(self._turns) > 1:
@@ -292,7 +301,7 @@ class Ledger:
         kept = [it for it in self._turns if it.saved is None or it.saved not in saved]
         self._turns = sorted([*kept, *added], key=lambda it: it.began)
         for turn in added:
-            self.versions[turn.chat] += 1
+            self._known(turn)
 
 
 def _prompt(chat: Chat) -> str:

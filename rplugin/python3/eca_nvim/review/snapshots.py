@@ -25,7 +25,7 @@ from weakref import WeakValueDictionary
 from msgspec import Struct
 
 from eca_nvim.disk.private import PrivateFolder
-from eca_nvim.disk.replacing import remove, replace, set_mode
+from eca_nvim.disk.replacing import remove, replace, replace_by_link, set_mode
 from eca_nvim.paths import open_regular
 
 MOST_SNAPSHOT_BYTES = 20 << 20
@@ -68,11 +68,14 @@ def _nowhere(_digest: str) -> bytes:
 class Blobs:
     """Stores contents in files of ours; `size` is their number of bytes.
 
-    stored: reads what only a store has, by git's id. Raises OSError.
+    stored: reads what only a store has, by git's id. Raises OSError. most_bytes: those of a file.
     """
 
-    def __init__(self, stored: Callable[[str], bytes] = _nowhere) -> None:
+    def __init__(
+        self, stored: Callable[[str], bytes] = _nowhere, most_bytes: int | None = None
+    ) -> None:
         self.size = 0
+        self.most_bytes = MOST_SNAPSHOT_BYTES if most_bytes is None else most_bytes
         self._stored = stored
         self._folder = PrivateFolder("eca-checkpoints-")
         self._numbers = count(1)
@@ -106,12 +109,20 @@ class Blobs:
             path.unlink()
 
 
+class StoredBlobs(Blobs):
+    """Contents that only a store has: snapshots are for comparing then."""
+
+    def keep(self, content: bytes) -> Blob:
+        """Return the content as the store would have it."""
+        return self.of_store(_digest(content))
+
+
 class Snapshot(Struct, frozen=True, array_like=True):
     """A file at one moment.
 
     blob: its content; None if there was no file, or if `fault` says why it is not stored.
     mode: its permissions. place: its real path. missing: how many folders above it did not exist.
-    Saved turns have the fields in this order.
+    is_link: its content is where the link leads. Saved turns have the fields in this order.
     """
 
     blob: Blob | None = None
@@ -119,6 +130,7 @@ class Snapshot(Struct, frozen=True, array_like=True):
     place: str = ""
     missing: int = 0
     fault: str | None = None
+    is_link: bool = False
 
     @property
     def is_absent(self) -> bool:
@@ -148,21 +160,23 @@ class Snapshot(Struct, frozen=True, array_like=True):
         if self.blob is None or other.blob is None:
             return self.blob is other.blob
         is_same = self.blob.digest == other.blob.digest and self.mode == other.mode
-        return is_same and self.place == other.place
+        return is_same and self.place == other.place and self.is_link == other.is_link
 
 
-def take_snapshot(path: str, blobs: Blobs) -> Snapshot:
-    """Take a snapshot of a file. Never raises."""
-    place = ""
+def take_snapshot(path: str, blobs: Blobs, *, follow: bool = True) -> Snapshot:
+    """Take a snapshot of a file; `follow`: of what a link leads to. Never raises."""
+    place, most, mode = "", blobs.most_bytes, 0
     try:
-        place = os.path.realpath(path)
-        with open_regular(place) as file:
-            found = os.fstat(file.fileno())
-            content = (
-                b"" if found.st_size > MOST_SNAPSHOT_BYTES else file.read(MOST_SNAPSHOT_BYTES + 1)
-            )
-        if max(found.st_size, len(content)) > MOST_SNAPSHOT_BYTES:
-            return Snapshot(fault=f"it is larger than {MOST_SNAPSHOT_BYTES >> 20} MiB", place=place)
+        place = os.path.realpath(path) if follow else _unless_linked(path)
+        if is_link := not follow and Path(place).is_symlink():
+            content = os.fsencode(Path(place).readlink())
+        else:
+            with open_regular(place) as file:
+                found = os.fstat(file.fileno())
+                content = b"" if found.st_size > most else file.read(most + 1)
+            if max(found.st_size, len(content)) > most:
+                return Snapshot(fault=f"it is larger than {most >> 20} MiB", place=place)
+            mode = stat.S_IMODE(found.st_mode)
     except (FileNotFoundError, NotADirectoryError):
         missing = sum(not os.path.lexists(folder) for folder in Path(place).parents)
         return Snapshot(place=place, missing=missing)
@@ -172,7 +186,7 @@ def take_snapshot(path: str, blobs: Blobs) -> Snapshot:
         blob = blobs.keep(content)
     except OSError as fault:
         return Snapshot(fault=f"it could not be stored: {_reason(fault)}", place=place)
-    return Snapshot(blob, stat.S_IMODE(found.st_mode), place)
+    return Snapshot(blob, mode, place, is_link=is_link)
 
 
 def _reason(fault: Exception) -> str:
@@ -192,6 +206,8 @@ def restore_file(path: str, snapshot: Snapshot) -> None:
         raise OSError(errno.ELOOP, LINKED)
     if snapshot.blob is None:
         remove(snapshot.place, snapshot.missing)
+    elif snapshot.is_link:
+        replace_by_link(snapshot.place, snapshot.blob.read())
     else:
         replace(snapshot.place, snapshot.blob.read(), snapshot.mode)
         set_mode(snapshot.place, snapshot.mode)
@@ -202,6 +218,10 @@ def still_leads_there(path: str, snapshot: Snapshot) -> bool:
 
     The file itself may have become a link: it is replaced, not followed.
     """
+    return snapshot.place in (os.path.realpath(path), _unless_linked(path))
+
+
+def _unless_linked(path: str) -> str:
+    """Return the real path of a file, or of the link that is in its place."""
     folder, name = os.path.split(path)
-    unless_linked = str(Path(os.path.realpath(folder), name))
-    return snapshot.place in (os.path.realpath(path), unless_linked)
+    return str(Path(os.path.realpath(folder), name))

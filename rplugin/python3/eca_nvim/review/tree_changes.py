@@ -4,16 +4,15 @@ Rules kept here:
 - A file that a tree lacks may have been there, too, but ignored or refused: it counts as made only
   if nothing says so, and as deleted only if it is gone.
 - What was there is unknown if a command has changed what git ignores, or has added such a file.
-- A link that was replaced or deleted is listed: an undo does not bring it back, a checkpoint does.
 - Names that cannot be shown or sent are only listed.
 """
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePath
-from stat import S_ISDIR, S_ISREG
+from stat import S_ISDIR, S_ISLNK, S_ISREG
 from typing import Final, TypeAlias
 
 from msgspec import Struct, field
@@ -22,12 +21,11 @@ from eca_nvim.chat.model.calls import is_safe_path
 from eca_nvim.review.checkpoint_store import Change, Checkpoint, CheckpointStore, StoredFile, Tree
 from eca_nvim.review.git import GitFailed, list_project
 from eca_nvim.review.snapshots import Blobs, Snapshot
-from eca_nvim.review.turn_changes import UNSEEN
+from eca_nvim.review.turn_changes import UNSEEN, FileRecord
 
 _IGNORE_FILE = ".gitignore"
 MOST_NAMED: Final = 1000
 """Paths that a checkpoint names: what is missing in it, and what a turn has changed."""
-_WAS_LINK = "it was a link: :Eca checkpoints brings it back"
 
 States: TypeAlias = tuple[Snapshot, Snapshot]
 """A file before and after."""
@@ -92,11 +90,8 @@ def compare(
 ) -> Found:
     """Find what differs between two moments; blocks. Raises GitFailed."""
     roots = [it for it in before.roots if it in after.roots]
-    found = store.changes(before.tree.id, after.tree.id, roots)
-    regular = {path: (_regular(old), _regular(new)) for path, (old, new) in found.items()}
-    changes = {path: it for path, it in regular.items() if it != (None, None)}
-    links = {path: _WAS_LINK for path, (old, _) in found.items() if old and old.is_link}
-    was, now = {**before.tree.refused, **links}, after.tree.refused
+    changes = dict(store.changes(before.tree.id, after.tree.id, roots))
+    was, now = before.tree.refused, after.tree.refused
     for path in {*now, *was} - changes.keys():
         gone = path not in now and not _is_there(path)
         if gone or (path in now and changed_at(path) >= before.began):
@@ -113,8 +108,7 @@ def compare(
     added = frozenset(_added(roots)) if folders else ()
     files = dict[str, States]()
     for path, (old, new) in shown.items():
-        root = next(it for it in roots if path.startswith(f"{it}/"))
-        place = os.path.realpath(root) + path.removeprefix(root)
+        root, place = _placed(path, roots)
         above = list(PurePath(place).parents)[: path.count("/") - root.count("/") - 1]
         missing = sum(str(it) not in folders.get(root, ()) for it in above)
         earlier = _state(blobs, old, place, was.get(path), 0 if old else missing)
@@ -126,16 +120,21 @@ def compare(
     return Found(files, frozenset(kept.keys() - shown.keys()), frozenset(known))
 
 
-def _regular(file: StoredFile | None) -> StoredFile | None:
-    """Return a file unless it is a link: what links were is not restored."""
-    return None if file is None or file.is_link else file
+def _placed(path: str, roots: Iterable[str]) -> tuple[str, str]:
+    """Return the root above a file, and its real path: no link is below a root."""
+    root = next(it for it in roots if path.startswith(f"{it}/"))
+    return root, os.path.realpath(root) + path.removeprefix(root)
 
 
 def _state(
-    blobs: Blobs, file: StoredFile | None, place: str, fault: str | None, missing: int = 0
+    blobs: Blobs,
+    file: StoredFile | None,
+    place: str,
+    fault: str | None = None,
+    missing: int = 0,
 ) -> Snapshot:
     if file is not None:
-        return Snapshot(blobs.of_store(file.blob), file.mode, place)
+        return Snapshot(blobs.of_store(file.blob), file.mode, place, is_link=file.is_link)
     return Snapshot(place=place, missing=missing) if fault is None else Snapshot(fault=fault)
 
 
@@ -193,9 +192,10 @@ def _real(root: str, folders: Sequence[str]) -> Iterator[str]:
 
 
 def _is_there(path: str) -> bool:
-    """Return whether there is a file, and no link leads to it."""
+    """Return whether there is a file or a link, in no folder that is a link."""
     try:
-        return S_ISREG(os.lstat(path).st_mode) and not Path(path).parent.is_symlink()
+        mode = os.lstat(path).st_mode
+        return (S_ISREG(mode) or S_ISLNK(mode)) and not Path(path).parent.is_symlink()
     except (OSError, ValueError):
         return False
 
@@ -212,15 +212,15 @@ def changed_at(path: str) -> int:
 
 
 def what_goes_back(
-    store: CheckpointStore, changes: Mapping[str, Change], checkpoint: Checkpoint
-) -> Mapping[str, Change]:
-    """Return the changes by which nothing is lost if files become what they were.
+    store: CheckpointStore, blobs: Blobs, tree: Tree, roots: Sequence[str], checkpoint: Checkpoint
+) -> Mapping[str, FileRecord]:
+    """Return the files that can be what they were at a checkpoint, so that nothing is lost.
 
     A file that is there but not stored would be. One that the checkpoint lacks may have been there,
-    too, but ignored or refused: only what was made or changed since is deleted. changes: from now
-    to then. Raises GitFailed.
+    too, but ignored or refused: only what was made or changed since is deleted. tree: that of now.
+    Raises GitFailed.
     """
-    refused = _refused_then(checkpoint)
+    changes, refused = store.changes(tree.id, checkpoint.tree, roots), _refused_then(checkpoint)
     lost = [path for path, (now, then) in changes.items() if _shows_more(store, path, (then, now))]
     gone = {
         path
@@ -231,11 +231,12 @@ def what_goes_back(
         and not any(_is_below(path, it) for it in lost if it != path)
         and changed_at(path) > checkpoint.time
     }
-    return {
-        path: (now, then)
-        for path, (now, then) in changes.items()
-        if (path in gone if then is None else now is not None or _is_free(path, gone))
-    }
+    files = dict[str, FileRecord]()
+    for path, (now, then) in changes.items():
+        if path in gone if then is None else now is not None or _is_free(path, gone):
+            _, place = _placed(path, roots)
+            files[path] = FileRecord(_state(blobs, then, place), _state(blobs, now, place))
+    return files
 
 
 def _is_free(path: str, gone: Collection[str]) -> bool:

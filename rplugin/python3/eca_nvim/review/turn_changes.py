@@ -72,6 +72,11 @@ class FileRecord(Struct, frozen=True, eq=False, array_like=True):
         """Whether the file has surely not stayed what it was."""
         return not self.before.same_as(self.after)
 
+    @property
+    def is_link(self) -> bool:
+        """Whether it was or is a link of its own, rather than what a link leads to."""
+        return self.before.is_link or self.after.is_link
+
 
 class TurnChanges(Struct, eq=False):
     """The files that a turn changed, by path; `prompt` is the user's prompt, shortened to a line.

@@ -19,7 +19,7 @@ from msgspec import Struct, field
 
 from eca_nvim.digests import name_digest
 from eca_nvim.guardian import start_time
-from eca_nvim.review.checkpoint_store import CheckpointStore, id_of
+from eca_nvim.review.checkpoint_store import CheckpointStore
 from eca_nvim.review.git import GitFailed
 from eca_nvim.review.snapshots import Blob, Blobs, Snapshot
 from eca_nvim.review.tree_changes import Moment
@@ -97,13 +97,13 @@ class TurnStore:
         for first in range(0, len(loose), _BATCH):
             names = "".join(f"{path}\n" for path in loose[first : first + _BATCH])
             stored = ("hash-object", "-w", "--no-filters", "--stdin-paths")
-            self._store.git(*stored, fed=names.encode())
-        written = id_of(self._store.git("hash-object", "-w", "--stdin", fed=text))
+            self._store.made(*stored, fed=names.encode())
+        written = self._store.made("hash-object", "-w", "--stdin", fed=text)
         entries = [f"100644 blob {it}\t{it}" for it in contents]
         entries += [f"100644 blob {written}\t{_RECORD}"]
         entries += [f"040000 tree {it.tree.id}\tstart-{n}" for n, it in enumerate(record.starts)]
         listing = "".join(f"{it}\0" for it in entries).encode()
-        tree = id_of(self._store.git("mktree", "-z", fed=listing))
+        tree = self._store.made("mktree", "-z", fed=listing)
         return self._store.refer(f"{REFERENCES}{name}", tree, msgspec.to_builtins(about))
 
     def load(self, chat: str, known: Mapping[str, str], process: int) -> list[LoadedTurn]:
@@ -145,7 +145,7 @@ class TurnStore:
 
     def _load(self, name: str, commit: str, about: About, process: int) -> LoadedTurn | None:
         try:
-            text = self._store.git("cat-file", "blob", f"{commit}:{_RECORD}")
+            text = self._store.content(f"{commit}:{_RECORD}")
             record = msgspec.convert(
                 json.loads(text), Record, dec_hook=lambda _, digest: self._blobs.of_store(digest)
             )
@@ -169,7 +169,7 @@ class TurnStore:
 def forget_turns(store: CheckpointStore, before: int) -> None:
     """Forget the turns that began before a time (ns since 1970). Raises GitFailed."""
     old = (name for name, _, about in _list(store) if about.began < before)
-    store.forget(f"{REFERENCES}{it}" for it in old)
+    store.drop(old, REFERENCES)
 
 
 def _list(store: CheckpointStore, folder: str = "") -> Iterator[tuple[str, str, About]]:

@@ -1,22 +1,17 @@
-"""Undo: restores the files of one turn, or of several, and says what it will do and has done.
+"""Undo: plans what an undo of one turn, or of several, does to files, does it, and says both.
 
 Rules kept here:
-- A row has both texts, for a file that stays and for one that is restored. The user
-  can then choose in the view, which asks the host no second time.
+- A row has both texts, for a file that stays and for one that is restored. The user can then choose
+  in the view, which asks the host no second time.
 - Only what was planned is done. The plan names each file that somebody else has changed since: the
   user decides about it.
 - A file that has changed since the plan was shown stays, whatever the user has decided.
-- A file is restored in one step, over however many turns. A failure leaves it unchanged, or the
-  message says that it is damaged and where the copy is.
 - An undo can be undone: it swaps before and after in the records of the turns.
-- A moved file is not deleted if it could not go back to its old place.
-- Deleted files come last, but for those that are where a folder or a file was: they make room.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path, PurePath
 
 from msgspec import Struct
@@ -24,10 +19,10 @@ from msgspec.structs import replace
 
 from eca_nvim.chat.text.safe_text import literal_name, one_line
 from eca_nvim.chat.vocabulary.ops import Segment
-from eca_nvim.disk.replacing import FileDamaged, remove_empty_folders
 from eca_nvim.review.change_list import Present, Table, snapshot_text
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.review.snapshots import LINKED, LOST, Snapshot, restore_file, still_leads_there
+from eca_nvim.review.restoring import Outcome, Restoring, fault_of, is_behind_link
+from eca_nvim.review.snapshots import LINKED, Snapshot
 from eca_nvim.review.text_changes import counts
 from eca_nvim.review.turn_changes import FileRecord, TurnChanges
 
@@ -125,10 +120,6 @@ def _prompt_row(prompt: str, *, by_agent: bool) -> Table:
     return {"name": f"▌ {one_line(prompt)}", **choice}
 
 
-CHANGED = "changed since it was shown: ask again"
-ONLY_PLACE = "it was moved here, and could not be moved back"
-
-
 class UndoPlan(Struct, frozen=True):
     """What undoing turns does; `again`: all of it was undone before, so this does it again.
 
@@ -140,17 +131,6 @@ class UndoPlan(Struct, frozen=True):
 
     files: list[Table]
     again: bool = False
-
-
-class UndoOutcome(Struct, frozen=True):
-    """The result for a file: with a `fault` it is unchanged, with a `copy` too it is damaged.
-
-    copy: path of a file with the old content.
-    """
-
-    path: str
-    fault: str | None = None
-    copy: str | None = None
 
 
 def plan_undo(
@@ -213,15 +193,6 @@ def _merge(chain: Sequence[FileRecord]) -> FileRecord:
     return whole
 
 
-def _origins(files: Mapping[str, FileRecord], record: FileRecord) -> Iterator[str]:
-    """Yield the path a file was moved from, then where that one was moved from, and so on."""
-    passed: set[str] = set()
-    while (origin := record.origin) is not None and origin in files and origin not in passed:
-        passed.add(origin)
-        yield origin
-        record = files[origin]
-
-
 def _planned(files: Mapping[str, FileRecord], path: str, present: Present) -> Table:
     record = files[path]
     added, removed = counts(present.text, snapshot_text(record.before))
@@ -231,8 +202,8 @@ def _planned(files: Mapping[str, FileRecord], path: str, present: Present) -> Ta
         "what": "delete" if record.before.is_absent else missing,
         "added": added,
         "removed": removed,
-        "conflict": _conflict(record, present),
-        "fault": _fault(files, path),
+        "conflict": None if is_behind_link(files, path) else _conflict(record, present),
+        "fault": fault_of(files, path),
         "command": _by_command(record),
         "seen": present.fingerprint,
     }
@@ -250,15 +221,6 @@ def _by_command(record: FileRecord) -> str | None:
     if record.before.is_absent:
         return "made"
     return "deleted" if record.after.is_absent else "changed"
-
-
-def _fault(files: Mapping[str, FileRecord], path: str) -> str | None:
-    """Return why a file cannot be restored; a moved one stays if it cannot go back."""
-    sources = [files[origin].before.fault for origin in _origins(files, files[path])]
-    lost = LOST if files[path].before.is_lost else None
-    fault = next((it for it in (files[path].before.fault, lost, *sources) if it is not None), None)
-    is_there = still_leads_there(path, files[path].before)
-    return fault or (None if is_there else LINKED)
 
 
 def _conflict(record: FileRecord, present: Present) -> str | None:
@@ -279,7 +241,7 @@ def undo(
     asked: Mapping[str, Snapshot],
     ledger: Ledger,
     changed: Collection[str] = (),
-) -> Iterator[UndoOutcome]:
+) -> Iterator[Outcome]:
     """Restore files of turns, the newest first; each step restores one file.
 
     asked: the files as they were when the undo was requested. Those that have `changed` since the
@@ -287,99 +249,22 @@ def undo(
     """
     for turn in turns:
         turn.settle()
-    undoing = _Undoing(turns, ledger)
-    for path in sorted(asked.keys() & undoing.files.keys(), key=undoing.place_in_order):
-        yield undoing.undo(path, None if path in changed else asked[path])
-    undoing.pass_over(undoing.files.keys() - asked.keys())
-
-
-class _Undoing:
-    """Undoes turns file by file; `files` is what they did."""
-
-    def __init__(self, turns: Sequence[TurnChanges], ledger: Ledger) -> None:
-        self.files = merged(turns)
-        self._turns = turns
-        self._ledger = ledger
-        self._order = {path: place for place, path in enumerate(self.files)}
-        self._in_the_way = frozenset(_in_the_way(self.files))
-        self._left_folders = {str(it) for path in self._in_the_way for it in PurePath(path).parents}
-        self._failed: dict[str, str] = {}
-        self._unplaced: set[str] = set()
-
-    def place_in_order(self, path: str) -> tuple[bool, bool, int]:
-        """Return the sort key of a file."""
-        is_deleted = self.files[path].before.is_absent
-        return path not in self._in_the_way, is_deleted, self._order[path]
-
-    def undo(self, path: str, asked: Snapshot | None) -> UndoOutcome:
-        """Restore a file unless it differs from `asked`; None: it is known to differ."""
-        before = self.files[path].before
-        if before.blob is not None and path in self._left_folders:
-            _make_room(Path(before.place))
-        now = self._ledger.snapshot(path)
-        outcome = UndoOutcome(path, self._objection(path, now, asked))
+    restoring = Restoring(merged(turns), ledger.present)
+    for path in sorted(asked.keys() & restoring.files.keys(), key=restoring.place_in_order):
+        outcome = restoring.restore(path, None if path in changed else asked[path])
         if outcome.fault is None:
-            outcome = _restore(path, before)
-        if outcome.fault is None:
-            self._swap_records(path, now)
-        else:
-            self._failed[path] = outcome.fault
-            self._unplaced |= {before.blob.digest} if before.blob else set()
-        return outcome
-
-    def pass_over(self, paths: Iterable[str]) -> None:
-        """Mark files as undone that these turns made and deleted again."""
-        for path in paths:
-            record = self.files[path]
-            if record.before.same_as(record.after):
-                now = self._ledger.snapshot(path)
-                if now.same_as(record.before):
-                    self._swap_records(path, now)
-
-    def _objection(self, path: str, now: Snapshot, asked: Snapshot | None) -> str | None:
-        """Return why a file stays unchanged."""
-        record = self.files[path]
-        if asked is None:
-            return CHANGED
-        has_room = asked.fault is not None and now.is_absent  # what was there has gone back
-        if not has_room and (now.fault is not None or not now.same_as(asked)):
-            return now.fault or CHANGED
-        for origin in _origins(self.files, record):
-            if origin in self._failed:
-                return self._failed[origin]
-        if record.before.is_absent and now.blob and now.blob.digest in self._unplaced:
-            return ONLY_PLACE
-        return _fault(self.files, path)
-
-    def _swap_records(self, path: str, now: Snapshot) -> None:
-        for turn, record in _chain(self._turns, path):
-            before, now = now, record.before
-            turn.files[path] = replace(
-                record, before=before, after=now, changed_by_others=False, undone=not record.undone
-            )
+            _swap_records(turns, path, outcome.replaced)
+        yield outcome
+    for path in restoring.files.keys() - asked.keys():
+        record = restoring.files[path]
+        if record.before.same_as(record.after):  # these turns made it and deleted it again
+            now = ledger.present(path)
+            if now.same_as(record.before):
+                _swap_records(turns, path, now)
 
 
-def _in_the_way(files: Mapping[str, FileRecord]) -> Iterator[str]:
-    """Yield files to delete that are where a folder was, or in a folder that was a file."""
-    back = {path for path, it in files.items() if not it.before.is_absent}
-    folders = {str(above) for path in back for above in PurePath(path).parents}
-    for path in files.keys() - back:
-        if path in folders or any(str(above) in back for above in PurePath(path).parents):
-            yield path
-
-
-def _make_room(place: Path) -> None:
-    """Remove a folder in which only files were that are deleted now."""
-    if place.is_dir() and not place.is_symlink():
-        with suppress(OSError):  # the file is not restored then, and that is said
-            remove_empty_folders(str(place))
-
-
-def _restore(path: str, before: Snapshot) -> UndoOutcome:
-    try:
-        restore_file(path, before)
-    except FileDamaged as damaged:
-        return UndoOutcome(path, damaged.strerror or str(damaged), damaged.copy)
-    except OSError as fault:
-        return UndoOutcome(path, fault.strerror or str(fault))
-    return UndoOutcome(path)
+def _swap_records(turns: Sequence[TurnChanges], path: str, now: Snapshot) -> None:
+    for turn, record in _chain(turns, path):
+        before, now = now, record.before
+        about = {"changed_by_others": False, "undone": not record.undone}
+        turn.files[path] = replace(record, before=before, after=now, **about)

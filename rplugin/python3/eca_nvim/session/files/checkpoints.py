@@ -3,11 +3,8 @@
 Rules kept here:
 - One thing at a time, in a thread, and nobody waits for it but who asks for a list or an undo.
 - Before files are restored, the workspace as it is becomes a checkpoint, too: that can be undone.
-- Only what was shown is restored: a file that has changed since stays, and is named.
 - If the store fails, one line says so and the chats go on. The same fault is said once, until the
   store works again.
-- Files make room for what was there before: they are deleted before others are written. A folder
-  gives way to a file only if nothing else is in it.
 """
 
 import errno
@@ -25,31 +22,13 @@ import anyio.lowlevel
 from msgspec import Struct
 
 from eca_nvim.digests import name_digest
-from eca_nvim.disk.replacing import (
-    remove,
-    remove_empty_folders,
-    replace,
-    replace_by_link,
-    set_mode,
-)
 from eca_nvim.path_risks import Folders, projects
-from eca_nvim.review.checkpoint_store import (
-    Change,
-    Checkpoint,
-    CheckpointStore,
-    StoredFile,
-    Tree,
-)
+from eca_nvim.review.checkpoint_store import Checkpoint, CheckpointStore, Tree
 from eca_nvim.review.git import GitFailed
-from eca_nvim.review.snapshots import LINKED
-from eca_nvim.review.tree_changes import (
-    MOST_NAMED,
-    Moment,
-    TreeRequest,
-    changed_at,
-    is_folder,
-    what_goes_back,
-)
+from eca_nvim.review.restoring import Restoring
+from eca_nvim.review.snapshots import StoredBlobs, take_snapshot
+from eca_nvim.review.tree_changes import MOST_NAMED, Moment, TreeRequest, what_goes_back
+from eca_nvim.review.turn_changes import FileRecord
 from eca_nvim.review.turn_store import forget_turns
 from eca_nvim.threads import run_in_thread
 
@@ -99,11 +78,13 @@ class Checkpoints:
         changed: Callable[[Sequence[Checkpoint]], None] = lambda _: None,
         is_treated: Callable[[str], bool] = lambda _: False,
     ) -> None:
+        most_bytes = int(min(limits.max_file, MIB) * MIB)
+        self._blobs = StoredBlobs(self.content, most_bytes)
         self._store: CheckpointStore | None = None
         if folder is not None and folders and limits.enabled:
             name = name_digest(os.fsencode("\n".join(folders.first)))
             place = Path(folder, FOLDER, name)
-            self._store = CheckpointStore(place, process, int(min(limits.max_file, MIB) * MIB))
+            self._store = CheckpointStore(place, process, most_bytes)
         self.process = process
         self._folders = folders
         self._limits = limits
@@ -260,13 +241,12 @@ class Checkpoints:
         self.known = await self.with_store(CheckpointStore.checkpoints)
         self._changed(self.known)
 
-    async def plan(self, checkpoint: Checkpoint) -> Mapping[str, Change]:
-        """Return the files that differ from a checkpoint: now, and then. Raises GitFailed."""
+    async def plan(self, checkpoint: Checkpoint) -> Mapping[str, FileRecord]:
+        """Return the files that differ from a checkpoint: then, and now. Raises GitFailed."""
 
-        def work(store: CheckpointStore) -> Mapping[str, Change]:
-            folders = tuple(self._folders)
-            found = store.changes(store.take(folders).id, checkpoint.tree, folders)
-            return what_goes_back(store, found, checkpoint)
+        def work(store: CheckpointStore) -> Mapping[str, FileRecord]:
+            roots = tuple(self._folders)
+            return what_goes_back(store, self._blobs, store.take(roots), roots, checkpoint)
 
         return await self.with_store(work)
 
@@ -277,50 +257,21 @@ class Checkpoints:
         request.when_done(done.set)
         await done.wait()
 
-    async def restore(self, checkpoint: Checkpoint, plan: Mapping[str, Change]) -> Restored:
+    async def restore(self, checkpoint: Checkpoint, plan: Mapping[str, FileRecord]) -> Restored:
         """Restore the files of a plan that are still as it says. Raises GitFailed."""
         return await self.with_store(lambda _: self._restore(checkpoint, plan))
 
-    def _restore(self, checkpoint: Checkpoint, plan: Mapping[str, Change]) -> Restored:
+    def _restore(self, checkpoint: Checkpoint, plan: Mapping[str, FileRecord]) -> Restored:
         about = {"kind": "restore", "chat": str(checkpoint.about.get("chat", ""))}
         began, roots = time.time_ns(), tuple(self._folders)
         about["prompt"] = _name_of_return(checkpoint)
         kept = self._keep(self._kept.take(roots), roots, about, began)
-        now = self._kept.changes(kept.tree, checkpoint.tree, self._folders)
-        safe = what_goes_back(self._kept, now, checkpoint)
-        done: list[str] = []
-        failed: dict[str, str] = {}
-        for path in sorted(plan, key=lambda it: (plan[it][1] is not None, it)):
-            if path not in now:
-                continue  # it is so already
-            is_newer = changed_at(path) > began and not is_folder(path)
-            if safe.get(path) != plan[path] or is_newer:
-                failed[path] = "it has changed since, and stays"
-                continue
-            try:
-                self._write(path, plan[path][1])
-                done.append(path)
-            except (OSError, GitFailed) as fault:
-                failed[path] = getattr(fault, "strerror", None) or str(fault)
+        restoring = Restoring(plan, partial(take_snapshot, blobs=self._blobs, follow=False))
+        paths = sorted(plan, key=restoring.place_in_order)
+        outcomes = [restoring.restore(path, plan[path].after) for path in paths]
+        done = [it.path for it in outcomes if it.fault is None]
+        failed = {it.path: it.told for it in outcomes if it.told is not None}
         return Restored(done, failed, kept.id)
-
-    def _write(self, path: str, file: StoredFile | None) -> None:
-        """Make a file what it was. Raises OSError: it is unchanged then."""
-        root = next(it for it in self._folders if path.startswith(f"{it}/"))
-        place = os.path.realpath(root) + path.removeprefix(root)
-        if os.path.realpath(Path(path).parent) != str(Path(place).parent):
-            raise OSError(errno.ELOOP, LINKED)
-        if file is None:
-            remove(place)
-            return
-        content = self._kept.content(file.blob)
-        if is_folder(place):
-            remove_empty_folders(place)
-        if file.is_link:
-            replace_by_link(place, content)
-        else:
-            replace(place, content, file.mode)
-            set_mode(place, file.mode)
 
     async def drop(self, ids: Sequence[str]) -> None:
         """Delete checkpoints. Raises GitFailed."""

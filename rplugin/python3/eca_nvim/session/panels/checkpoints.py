@@ -14,8 +14,9 @@ from eca_nvim.chat.vocabulary.ops import FilesChanged, Notify
 from eca_nvim.chat.vocabulary.panels import Action, RestoreCheckpoint, Row, SetCheckpoints
 from eca_nvim.chat.vocabulary.query_intents import Rollback
 from eca_nvim.digests import name_digest
-from eca_nvim.review.checkpoint_store import Change, Checkpoint
+from eca_nvim.review.checkpoint_store import Checkpoint
 from eca_nvim.review.git import GitFailed
+from eca_nvim.review.turn_changes import FileRecord
 from eca_nvim.session.files.checkpoints import Checkpoints, Restored
 from eca_nvim.session.panels.panel import Answer, Panel, Scene, cell, column, note, rest
 from eca_nvim.session.view import Refused, View
@@ -36,7 +37,7 @@ class CheckpointsPanel(Panel):
         Action("delete", "D", "delete it", sure="Delete the checkpoint of {}?"),
     )
 
-    _plans: Mapping[str, Mapping[str, Change]] = {}
+    _plans: Mapping[str, Mapping[str, FileRecord]] = {}
 
     @property
     def _checkpoints(self) -> Checkpoints:
@@ -74,7 +75,7 @@ class CheckpointsPanel(Panel):
             yield note("no checkpoint yet: one is made before each prompt, in a git repository")
 
     def _row(
-        self, each: Checkpoint, end: Mapping[str, object], plan: Mapping[str, Change] | None
+        self, each: Checkpoint, end: Mapping[str, object], plan: Mapping[str, FileRecord] | None
     ) -> Row:
         prompt = str(each.about.get("prompt", ""))
         count = end.get("count")
@@ -139,13 +140,13 @@ class CheckpointsPanel(Panel):
         return math.inf
 
 
-def _files(checkpoint: str, plan: Mapping[str, Change], roots: Sequence[str]) -> Iterator[Row]:
+def _files(checkpoint: str, plan: Mapping[str, FileRecord], roots: Sequence[str]) -> Iterator[Row]:
     """Yield the files that differ, with what going back does to each."""
-    for path, (now, then) in sorted(plan.items()):
-        group = "EcaFailed" if then is None else "EcaChanged"
+    for path, file in sorted(plan.items()):
+        group = "EcaFailed" if file.before.is_absent else "EcaChanged"
         root = next((it for it in roots if path.startswith(f"{it}/")), "")
         name = path.removeprefix(f"{root}/")
-        line = (column(f"  {_verb((now, then))}", 12, group), rest(name))
+        line = (column(f"  {_verb(file)}", 12, group), rest(name))
         row = f"{checkpoint}\n{name_digest(os.fsencode(path))}"
         yield Row(row, line, ("files",), {"name": cell(name, 40)})
     if plan:
@@ -153,10 +154,11 @@ def _files(checkpoint: str, plan: Mapping[str, Change], roots: Sequence[str]) ->
         yield Row(f"{checkpoint}\n", line, ("files",))
 
 
-def _verb(change: Change) -> str:
+def _verb(file: FileRecord) -> str:
     """Return what going back does to a file."""
-    now, then = change
-    return "deleted" if then is None else "created" if now is None else "restored"
+    if file.before.is_absent:
+        return "deleted"
+    return "created" if file.after.is_absent else "restored"
 
 
 def _ends(known: Sequence[Checkpoint]) -> Mapping[object, Mapping[str, object]]:

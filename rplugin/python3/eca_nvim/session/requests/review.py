@@ -21,10 +21,10 @@ from eca_nvim.review.change_list import (
     snapshot_text,
 )
 from eca_nvim.review.ledger import Ledger
+from eca_nvim.review.restoring import Outcome
 from eca_nvim.review.turn_changes import TurnChanges
 from eca_nvim.review.undo import (
     ODD_NAME,
-    UndoOutcome,
     UndoPlan,
     done_line,
     merged,
@@ -194,10 +194,10 @@ class ReviewRequests:
         asked = {path: present[path].disk for path in paths}
         turns = self._turns(intent.chat, intent.turns)
         again = all(it.undone for path, it in merged(turns).items() if path in asked)
-        outcomes: list[UndoOutcome] = []
+        outcomes: list[Outcome] = []
         for outcome in undo(turns, asked, self._ledger, changed):
             outcomes.append(outcome)
-            self._ledger.commands.written({outcome.path: self._ledger.snapshot(outcome.path)})
+            self._ledger.commands.written({outcome.path: self._ledger.present(outcome.path)})
             await anyio.lowlevel.checkpoint()
         for turn in turns:
             self._ledger.is_changed(turn)
@@ -247,7 +247,7 @@ async def present_files(
     unsaved = await files.unsaved(unique) if unique else {}
     present: dict[str, Present] = {}
     for path in unique:
-        present[path] = Present(ledger.snapshot(path), unsaved.get(path))
+        present[path] = Present(ledger.present(path), unsaved.get(path))
         await anyio.lowlevel.checkpoint()
     return present
 
@@ -284,7 +284,7 @@ def _odd(turn: TurnChanges) -> str:
     return f"turn {turn.number}: {ODD_NAME}: {', '.join(names[:MOST_NAMES])}{more}"
 
 
-def _failure(outcome: UndoOutcome) -> Table:
+def _failure(outcome: Outcome) -> Table:
     """Return why a file was not restored, and where its copy is if it was left damaged."""
     copy = {"copy": outcome.copy} if outcome.copy is not None else {}
     return {"path": outcome.path, "fault": outcome.fault, **copy}
