@@ -18,7 +18,8 @@ Looking       `screen.lines()`, `.text()`, `"x" in screen`, `.find(text)`, `.cur
               `nvim.screen` is a snapshot: take it again after every wait.
 Waiting       `wait_screen(text | pattern | predicate)`, `wait_until(lua_expression)`,
               `wait_for(python_condition, "what for")`. Never sleep. All have deadlines, and print
-              the screen and `:messages` if they fail.
+              the screen and `:messages` if they fail: after 60 s, or after `PATIENCE=5` (from the
+              environment) while you work on few tests and the machine is idle.
 Asking        `lua(code, *args)`, `command(ex)`, `eval(expr)`, `mode`, `messages()`,
               `buffer_lines()`, `notifications`. At "Press ENTER" and other prompts they
               hang until their deadline: `blocked()` detects that, `keys("<CR>")` ends it.

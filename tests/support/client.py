@@ -4,6 +4,7 @@ Every wait has a deadline and wakes up when Neovim sends something; a failed wai
 screen. Neovim answers most requests only between commands, so they would hang at an open prompt.
 """
 
+import os
 import re
 import time
 from collections.abc import Callable
@@ -15,8 +16,9 @@ from tests.support.launch import Launch
 from tests.support.rpc import Response
 from tests.support.screen import Screen, ScreenModel, Value
 
-TIMEOUT = 60.0
-"""Seconds until a wait fails: far longer than anything takes, for a busy machine."""
+TIMEOUT = float(os.environ.get("PATIENCE", "60"))
+"""Seconds until a wait fails: far longer than anything takes, for a busy machine. Who works on a
+test may set less: each wait that fails takes all of it."""
 HEARTBEAT = 0.05
 """Seconds between two checks of a condition if nothing arrives."""
 
