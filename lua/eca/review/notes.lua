@@ -76,7 +76,11 @@ end
 ---@param chat string
 ---@param comments eca.Comment[]
 local function set(chat, comments)
+  local unsent = vim.tbl_filter(function(comment)
+    return comment.state == 'unsent'
+  end, comments)
   mirror.set(chat, 'comments', comments)
+  mirror.set(chat, 'unsent_comments', #unsent)
   drafts.changed(chat)
   winbar.refresh(chat)
   draw()
@@ -252,7 +256,7 @@ end
 ---@param chat string
 ---@return string?
 function M.count_unsent(chat)
-  local count = mirror.unsent_comments(chat)
+  local count = mirror.chat(chat).unsent_comments
   if count > 0 then
     return count == 1 and '1 comment' or ('%d comments'):format(count)
   end

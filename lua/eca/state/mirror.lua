@@ -175,6 +175,7 @@ M.UNTITLED = 'New chat'
 --- What the host has sent of a chat.
 ---@class eca.MirroredChat
 ---@field comments eca.Comment[]
+---@field unsent_comments integer how many of them were not sent yet
 ---@field status? eca.Status
 ---@field queue [string, string][] prompts, oldest first: 'steer', 'queue' or 'note', and the text
 ---@field plan? eca.Plan
@@ -187,7 +188,8 @@ local servers_told = {} ---@type table<string, eca.ServerProcess> by name
 local all_pending = {} ---@type eca.Pending[] oldest first, over all chats
 
 --- Stand for what the host has not sent.
-local NO_CHAT = { queue = {}, usage = {}, options = {}, comments = {} } ---@type eca.MirroredChat
+---@type eca.MirroredChat
+local NO_CHAT = { queue = {}, usage = {}, options = {}, comments = {}, unsent_comments = 0 }
 ---@type eca.ServerProcess
 local NO_SERVER = { state = 'stopped', label = '', work = {}, jobs = {}, providers = {} }
 
@@ -217,7 +219,7 @@ end
 
 --- Set a part of what the host has sent of a chat.
 ---@param id string
----@param part 'status'|'queue'|'plan'|'usage'|'options'|'comments'|'unreviewed'
+---@param part 'status'|'queue'|'plan'|'usage'|'options'|'comments'|'unsent_comments'|'unreviewed'
 ---@param value any nil: there is none
 function M.set(id, part, value)
   chats[id] = chats[id] or vim.deepcopy(NO_CHAT)
@@ -318,17 +320,6 @@ function M.status(chat)
   status.asleep = process == 'asleep' or nil
   status.server = status.asleep and 'stopped' or process
   return status
-end
-
---- How many comments of a chat were not sent yet.
----@param id string
----@return integer
-function M.unsent_comments(id)
-  local count = 0
-  for _, comment in ipairs(M.chat(id).comments) do
-    count = count + (comment.state == 'unsent' and 1 or 0)
-  end
-  return count
 end
 
 --- The title of a chat.

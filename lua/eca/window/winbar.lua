@@ -281,7 +281,7 @@ local function input_parts(chat)
   end
   add(parts, too_much(chat), 'EcaWarning', 93, LEAST_WORDS)
   add(parts, #told.queue > 0 and queue_text(told.queue), 'EcaQueued', 80)
-  local unsent = mirror.unsent_comments(chat.id)
+  local unsent = told.unsent_comments
   local noun = unsent == 1 and 'comment' or 'comments'
   local waiting = ('%d %s, :Eca changes send'):format(unsent, noun)
   add(parts, unsent > 0 and waiting, 'EcaWaiting', 85, LEAST_WORDS)
