@@ -96,6 +96,16 @@ def test_a_hunk_is_left_out_and_the_rest_edited(
     assert "\n-LINE 25\n+line 25\n" in steer["params"]["message"]
 
 
+def test_a_key_that_allows_waits_for_what_was_left_out_just_before(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, workspace: Path
+) -> None:
+    path = workspace / "code.txt"
+    nvim, _ = start(start_nvim, scripted_server, path, made(2, 12, 25))
+    nvim.keys("?LINE 12<CR>-a")
+    wait_idle(nvim)
+    assert path.read_text() == made(2, 25)
+
+
 @pytest.mark.either_nvim
 def test_what_a_formatter_has_written_stays(
     start_nvim: StartNeovim, scripted_server: PrepareScript, workspace: Path

@@ -6,6 +6,7 @@
 --- - A buffer with edits is kept, with its undo history, until its request is answered.
 local agent_files = require('eca.editor.agent_files')
 local decide = require('eca.input.decide')
+local held_intents = require('eca.host.held_intents')
 local host = require('eca.host')
 local notify = require('eca.ui.notify')
 
@@ -131,6 +132,28 @@ local function send(item, name, fields)
   host.send(name, vim.tbl_extend('error', named, fields))
 end
 
+--- Have the host change what is taken of a request. A key that allows it meanwhile waits for the
+--- answer, and then allows what stands, unless the agent has changed the request or the hunk could
+--- not be taken or left out.
+---@param item eca.Pending
+---@param fields table<string, any> of `toggle_hunk`
+local function toggle(item, fields)
+  local choosing = decide.choosing[item.id] or { count = 0 }
+  decide.choosing[item.id], choosing.count = choosing, choosing.count + 1
+  fields.request = held_intents.expect(function(done)
+    choosing.count, choosing.failed = choosing.count - 1, choosing.failed or not done
+    if choosing.count == 0 and decide.choosing[item.id] == choosing then
+      decide.choosing[item.id] = nil
+      local now = decide.now(item)
+      local is_same = now and M.version(now) == M.version(item)
+      if choosing.allow and is_same and not choosing.failed then
+        choosing.allow(now)
+      end
+    end
+  end)
+  send(item, 'toggle_hunk', fields)
+end
+
 --- Leave out a hunk of a pending change, or take it again.
 ---@param item eca.Pending
 ---@param row? integer of its lines (0-based)
@@ -138,7 +161,7 @@ function M.toggle(item, row)
   for _, hunk in ipairs(row and item.hunks or {}) do
     local first, last = unpack(hunk.rows)
     if first and row >= first and row <= last then
-      send(item, 'toggle_hunk', { hunk = hunk.n, taken = not hunk.taken })
+      toggle(item, { hunk = hunk.n, taken = not hunk.taken })
       return
     end
   end

@@ -12,6 +12,16 @@ local M = {}
 
 local listeners = {} ---@type (fun(item: eca.Request))[]
 
+---@class eca.Choosing
+---@field count integer answers that the host owes
+---@field failed? boolean one was a refusal
+---@field allow? fun(now: eca.Pending) allows the request as it is then
+
+--- Requests whose hunks the user has just chosen, by id: what allows one waits until the host has
+--- said what stands.
+---@type table<string, eca.Choosing>
+M.choosing = {}
+
 local refusals = {} ---@type (fun(item: eca.Request): string?)[]
 
 --- Ask a function before a request is allowed. It returns why that cannot be now, in one line.
@@ -62,6 +72,13 @@ end
 ---@param allows? boolean
 ---@return boolean sent
 local function send(item, name, fields, allows)
+  local choosing = allows and M.choosing[item.id]
+  if choosing then
+    choosing.allow = function(now)
+      send(now, name, fields, allows)
+    end
+    return false
+  end
   local fault = fault_of(item, allows)
   if fault then
     require('eca.ui.notify').warn(fault)

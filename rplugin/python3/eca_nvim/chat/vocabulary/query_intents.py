@@ -358,13 +358,14 @@ class ToggleHunk(bases.BlockIntent, frozen=True, tag="toggle_hunk"):
     """Take a hunk of a change that waits, or leave it out, by its number in op `pending`.
 
     digest: of the request as it was shown. unsaved: the texts of files that have unsaved changes,
-    by path, as in the intents below.
+    by path, as in the intents below. The answer is true.
     """
 
     digest: str
     hunk: int
     taken: bool
     unsaved: Mapping[str, str] = {}
+    request: int | None = None
 
 
 class EditProposal(bases.BlockIntent, frozen=True, tag="edit_proposal"):

@@ -59,7 +59,7 @@ class HunkRequests:
             query_intents.AllowHunks: self._allow,
         }
 
-    def _toggle(self, intent: query_intents.ToggleHunk) -> None:
+    def _toggle(self, intent: query_intents.ToggleHunk) -> bool:
         """Take a hunk, or leave it out."""
         chat, block, files = self._waiting(intent)
         changes, out = standing_changes(block)
@@ -68,6 +68,7 @@ class HunkRequests:
             raise Refused(f"there is no hunk {intent.hunk}")
         chosen = out - {intent.hunk} if intent.taken else out | {intent.hunk}
         self._choose(chat, block, changes, chosen, files)
+        return True
 
     def _allow(self, intent: query_intents.AllowHunks) -> None:
         """Allow some hunks, and answer the request so."""
