@@ -113,6 +113,7 @@ end
 ---@field chat? string only requests of this chat
 ---@field reason? string what to do instead
 ---@field hunks? integer[] only these hunks are written, by their `n` in `pending()`; not with `all`
+---@field digest? string that of `pending()`: nothing is allowed if the request shows something else
 
 --- The pending requests of a kind, limited to a chat or an id if one is given: one of `pending()`,
 --- else the agent's own, which several may have.
@@ -142,7 +143,7 @@ end
 ---@return eca.Pending[], string fault one line, for when there is none
 local function meant(opts)
   local waiting, fault = candidates('approval', opts)
-  return opts.all and waiting or { require('eca.approval').meant(waiting) }, fault
+  return opts.all and waiting or { require('eca.approval').meant(waiting, opts.digest) }, fault
 end
 
 --- Answer requests, or show why there is none.

@@ -114,6 +114,7 @@ def test_what_waits_is_told_without_nils(view: View) -> None:
         {
             "chat": CHAT,
             "id": "a",
+            "digest": "a",
             "kind": "approval",
             "title": "a",
             "choices": [
@@ -122,8 +123,13 @@ def test_what_waits_is_told_without_nils(view: View) -> None:
                 {"id": "reject", "name": "reject", "kind": "reject_once"},
             ],
         },
-        {"chat": "two", "id": "b", "kind": "question", "title": "b"},
+        {"chat": "two", "id": "b", "digest": "b", "kind": "question", "title": "b"},
     ]
+    view.nvim.lua("require('eca').approve({ id = 'a', digest = 'of before' })")
+    assert view.sent("decide") == []
+    view.nvim.wait_screen("this request has changed since you saw it, look again")
+    view.nvim.lua("require('eca').approve({ id = 'a', digest = 'a' })")
+    assert [it["digest"] for it in view.sent("decide")] == ["a"]
 
 
 def test_the_current_chats_approval_comes_first(view: View) -> None:

@@ -322,17 +322,19 @@ end
 --- The request that is meant if none is named: that on the screen, else the first of the current
 --- chat, else the first.
 ---@param found eca.Pending[]
+---@param digest? string of what a script has seen of it
 ---@return eca.Pending?
-function M.meant(found)
+function M.meant(found, digest)
   local shown, chat, first = M.shown(), windows.current_chat(), found[1]
   for _, item in ipairs(found) do
     if item == shown then
-      return item
+      first = item
+      break
     elseif item.chat == chat and first.chat ~= chat then
       first = item
     end
   end
-  return first
+  return digest and first and vim.tbl_extend('force', first, { digest = digest }) or first
 end
 
 --- Has it been pending for long enough that a key pressed now is meant for it?

@@ -74,6 +74,7 @@ end
 ---@class eca.PublicPending
 ---@field chat string
 ---@field id string opaque and unique
+---@field digest string of all that it shows, and of what the user takes of it
 ---@field kind 'approval'|'question'
 ---@field title string
 ---@field detail? string
@@ -96,7 +97,7 @@ end
 ---@return eca.PublicPending[]
 function M.public()
   return vim.tbl_map(function(item)
-    local public = { chat = item.chat, id = item.id, kind = item.kind }
+    local public = { chat = item.chat, id = item.id, kind = item.kind, digest = item.digest }
     public.title, public.detail = item.title, item.detail
     public.choices = item.choices
       and vim.tbl_map(function(choice)
