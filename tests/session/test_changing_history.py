@@ -310,8 +310,8 @@ async def test_what_waits_when_the_host_ends_is_kept(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     archive = await talking(rig)
-    kept: list[tuple[str, Sequence[str]]] = []
-    monkeypatch.setattr(rig.persistence, "keep_unsent", lambda *it: kept.append(it))
+    kept: dict[str, Sequence[str]] = {}
+    monkeypatch.setattr(rig.persistence, "keep_unsent", kept.update)
     await begun(rig, archive, asks.ClearMessages("a"), intents.SendPrompt("a", "next"))
     rig.session.kill()
-    assert kept == [("a", ["next"])]
+    assert kept == {"a": ["next"]}

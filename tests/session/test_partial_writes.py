@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +29,7 @@ from tests.session.partial import (
     typed,
 )
 from tests.session.rig import Rig
+from tests.session.saved_chats import asked
 
 from eca_nvim.chat.model.blocks import Fold, Lane, ToolBlock
 from eca_nvim.chat.model.chat import Chat
@@ -43,8 +45,9 @@ from eca_nvim.chat.vocabulary.call_details import (
 from eca_nvim.chat.vocabulary.ops import BlockKind, FilesChanged, ShowDiff
 from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.requests import ALLOW
-from eca_nvim.chat.vocabulary.turn_events import TurnEnded
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.session.files.partial_writes import settle
+from eca_nvim.store import Store
 
 pytestmark = pytest.mark.anyio
 Value: TypeAlias = Any
@@ -137,6 +140,33 @@ async def test_a_call_that_never_ends_is_taken_back_with_its_turn(
     agent.say("a", events.ToolRunning(call), end)
     await rig.done()
     assert text_of(path) == made(2, 12)
+
+
+@pytest.mark.parametrize("is_reported", [True, False], ids=["reported", "never reported"])
+async def test_a_tool_that_writes_after_its_turn_is_taken_back(
+    rig: Rig, path: Path, *, is_reported: bool
+) -> None:
+    call = edit(change(path, BEFORE, made(*PLACES)))
+    agent = await propose(rig, call)
+    toggle(rig, 3)
+    await rig.done()
+    await allow(rig)
+    rig.do(intents.StopTurn("a"))
+    agent.say("a", events.ToolRunning(call), TurnEnded())
+    await rig.done()
+    fill(path, made(*PLACES))
+    if is_reported:
+        agent.say("a", events.ToolFinished(call))
+    else:
+        rig.do(intents.SendPrompt("a", "go on"))
+        await rig.done()
+        agent.say("a", TurnBegan(), TurnEnded())
+    await rig.done()
+    assert text_of(path) == made(2, 12)
+    fill(path, made(*PLACES))  # by the user
+    agent.say("a", events.ToolFinished(call), TurnEnded())
+    await rig.done()
+    assert text_of(path) == made(*PLACES)
 
 
 async def test_new_and_deleted_files_among_several(rig: Rig, tmp_path: Path, path: Path) -> None:
@@ -285,6 +315,35 @@ async def test_who_cannot_be_steered_is_told_with_the_next_prompt(rig: Rig, path
     assert "I have allowed your change, but not just as" in sent
     assert sent.index("-LINE 2") < sent.index("go on")
     assert "-LINE 2" in rig.view.text(), "the user sees the message"
+
+
+async def test_what_the_agent_was_to_hear_outlives_neovim(path: Path, tmp_path: Path) -> None:
+    """Its chat gets it when it is resumed, and only once."""
+    call = edit(change(path, BEFORE, made(2, 12)))
+    heard: list[str] = []
+    for chat in ("a", "b", "c"):
+        rig = Rig(Store(tmp_path / "state", "/project"))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(rig.session.run)
+            agent = await rig.ready(chat)
+            if chat == "a":
+                agent.announce(AbilitiesChanged(ALL_ABILITIES - {Ability.STEER}))
+                await propose(rig, call)
+                toggle(rig, 1)
+                await rig.done()
+                await allow(rig)
+            else:
+                rig.do(intents.SendPrompt(chat, "another"))
+                await asked(rig, query_intents.ResumeChat("a"))
+                rig.do(intents.SendPrompt("a", "go on"))
+                await rig.done()
+                heard.append(agent.prompts[-1].text)
+                assert agent.prompts[0].text == "another"
+            rig.session.kill()
+            tasks.cancel_scope.cancel()
+    assert "I have allowed your change" in heard[0]
+    assert heard[0].endswith("go on")
+    assert heard[1] == "go on"
 
 
 @pytest.mark.parametrize(

@@ -238,8 +238,7 @@ async def test_who_cannot_write_at_the_end_leaves_a_file(
 async def test_prompts_that_no_agent_heard_go_above_the_draft(store: Store, view: Recorder) -> None:
     persistence = start(store, view)
     persistence.keep_draft("a", "half")
-    persistence.keep_unsent("a", ["one", "two"])
-    persistence.keep_unsent("b", [])
+    persistence.keep_unsent({"a": ["one", "two"], "b": []})
     persistence.close()
     assert {chat: it.text for chat, it in store.read().drafts.items()} == {"a": "one\ntwo\nhalf"}
 

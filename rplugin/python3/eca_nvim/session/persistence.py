@@ -232,11 +232,17 @@ class Persistence:
         elif chat in self._saved.drafts:
             self._change(StoreChanges(drafts={chat: None}))
 
-    def keep_unsent(self, chat: str, prompts: Sequence[str]) -> None:
-        """Save prompts that no agent received, above the draft of their chat."""
-        if prompts:
+    def keep_note(self, chat: str, text: str) -> None:
+        """Save what the agent of a chat is to get with its next prompt; an empty text: nothing."""
+        if text or self.kept("note", chat):
+            self.keep("note", chat, text)
+
+    def keep_unsent(self, unsent: Mapping[str, Sequence[str]]) -> None:
+        """Save prompts that no agent received, by chat, above the draft there."""
+        for chat, prompts in unsent.items():
             draft = self._saved.drafts.get(chat)
-            self.keep_draft(chat, "\n".join([*prompts, draft.text] if draft else prompts))
+            if prompts:
+                self.keep_draft(chat, "\n".join([*prompts, draft.text] if draft else prompts))
 
     def restore(self, chat: str) -> None:
         """Restore the draft of a chat that is opened, if this Neovim did not write it.

@@ -162,6 +162,7 @@ class Session:
             unsent.setdefault(prompt.chat_id, []).append(prompt.text)
         for chat in self._chats:
             unsent.setdefault(chat.id, []).extend(chat.unsent)
+            self._persistence.keep_note(chat.id, "\n\n".join(chat.notes))
         with suppress(anyio.WouldBlock, anyio.EndOfStream, anyio.ClosedResourceError):
             while True:
                 intent = self._intents.receive_nowait()
@@ -169,8 +170,7 @@ class Session:
                     unsent.setdefault(intent.chat, []).append(intent.text)
                 elif isinstance(intent, query_intents.PutComment):
                     self._persistence.put_comment(intent)
-        for chat_id, prompts in unsent.items():
-            self._persistence.keep_unsent(chat_id, prompts)
+        self._persistence.keep_unsent(unsent)
 
     async def run(self) -> None:
         """Run until cancelled."""

@@ -192,6 +192,11 @@ class Chat(Struct, eq=False):
         return [it.text for it in self.queue if it.kind is not QueueKind.NOTE]
 
     @property
+    def notes(self) -> Sequence[str]:
+        """The notes for the agent that wait for a prompt."""
+        return [it.text for it in self.queue if it.kind is QueueKind.NOTE]
+
+    @property
     def is_blank(self) -> bool:
         """Whether the chat has no messages yet."""
         return not any(isinstance(block, TextBlock) for block in self.root.blocks)

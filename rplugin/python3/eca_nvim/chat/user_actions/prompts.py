@@ -44,6 +44,13 @@ def send_prompt(
     return update.finish()
 
 
+def tell_with_prompt(chat: Chat, text: str, now: int) -> Changes:
+    """Let the next prompt take a note along that an earlier Neovim could not send."""
+    update = Update(chat, chat.root, now)
+    enqueue(update, QueuedPrompt(QueueKind.NOTE, text))
+    return update.finish()
+
+
 def hold_prompt(
     chat: Chat, text: str, contexts: tuple[Context, ...], reason: str, now: int
 ) -> Changes:

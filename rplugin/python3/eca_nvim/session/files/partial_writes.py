@@ -17,7 +17,7 @@ from eca_nvim.chat.model.chat import active_call
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.user_actions.approvals import tell_in_part
-from eca_nvim.chat.vocabulary import call_details, events, ops, turn_events
+from eca_nvim.chat.vocabulary import call_details, events, ops, states, turn_events
 from eca_nvim.disk.replacing import FileDamaged, remove
 from eca_nvim.disk.replacing import replace as replace_file
 from eca_nvim.path_risks import real_path
@@ -31,7 +31,8 @@ _NOT_TAKEN_BACK = (
 _OTHER_TEXT = "it does not hold what was proposed, as if a formatter or another tool had written it"
 _ALSO_TOLD = "These files could not be changed so, and still hold what I have not allowed: {}"
 
-_ENDS = (turn_events.TurnEnded, turn_events.TurnLapsed, events.AgentGone, events.ChatDeleted)
+_STOPS = (turn_events.TurnEnded, turn_events.TurnLapsed)
+_ENDS = (*_STOPS, events.AgentGone, events.ChatDeleted)
 """Events with which calls end that the agent does not end."""
 
 
@@ -61,10 +62,21 @@ def settle(update: Update, event: events.ChatEvent) -> events.ChatEvent:
         ended = [] if isinstance(event, events.ToolRunning) else [block]
         event = replace(event, call=replace(event.call, changes=None))
     for block in ended:
+        if isinstance(event, _STOPS) and _may_write(block):
+            continue
         update.chat.partial.remove(block)
         _correct(update, block.partial)
         block.partial = ()
     return event
+
+
+def _may_write(block: ToolBlock) -> bool:
+    """Return whether the tool of a call that its turn ends has not written yet.
+
+    It may still run: its files are looked at again when it is reported, or the next turn ends.
+    """
+    is_late = block.state in states.ENDED_CALLS
+    return not is_late and all(_holds(it, it.before) for it in block.partial)
 
 
 def _written_by_us(partial: Iterable[ToolBlock], event: call_details.FileUsed) -> None:

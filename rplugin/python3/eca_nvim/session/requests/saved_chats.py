@@ -23,6 +23,7 @@ from eca_nvim.chat.user_actions.earlier_messages import (
     show_loading,
     show_older,
 )
+from eca_nvim.chat.user_actions.prompts import tell_with_prompt
 from eca_nvim.chat.vocabulary import events, ops
 from eca_nvim.chat.vocabulary import query_intents as intents
 from eca_nvim.chat.vocabulary.previews import ASIDE
@@ -165,6 +166,9 @@ class SavedChats:
             return None
         chat = self._chats.get(intent.chat, intent.server)
         rest = self._show(chat, opened)
+        if note := self._servers.persistence.kept("note", chat.id):
+            self._servers.persistence.keep_note(chat.id, "")
+            self._chats.show(tell_with_prompt(chat, note, now()))
         if intent.instead != chat.id:
             self._forget_blank(intent.instead)
         return rest
