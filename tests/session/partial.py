@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from tests.session.rig import FakeAgent, Rig
 
 from eca_nvim.chat.text.text_differences import hunks_between
-from eca_nvim.chat.vocabulary import events, intents, query_intents
+from eca_nvim.chat.vocabulary import events, intents
 from eca_nvim.chat.vocabulary.call_details import (
     FileChange,
     ToolCall,
@@ -56,14 +56,14 @@ async def propose(rig: Rig, call: ToolCall, *choices: Choice) -> FakeAgent:
 def toggle(rig: Rig, hunk: int, *, taken: bool = False) -> None:
     item = rig.asked("t")
     fields = (item["chat"], item["block"], item["digest"])
-    rig.do(query_intents.ToggleHunk(*fields, hunk=hunk, taken=taken))
+    rig.do(intents.ToggleHunk(*fields, hunk=hunk, taken=taken))
 
 
 async def typed(rig: Rig, text: str, line: int | None = None, file: int = 0) -> Value:
     """Edit the proposed text in the diff tab."""
     item = rig.asked("t")
     fields = (item["chat"], item["block"])
-    intent = query_intents.EditProposal(
+    intent = intents.EditProposal(
         *fields, request=next(NUMBERS), digest=item["digest"], file=file, text=text, line=line
     )
     return await rig.ask(intent)

@@ -23,7 +23,7 @@ from tests.session.partial import (
 )
 from tests.session.rig import Rig
 
-from eca_nvim.chat.vocabulary import events, query_intents
+from eca_nvim.chat.vocabulary import events, intents
 from eca_nvim.chat.vocabulary.call_details import (
     ToolKind,
 )
@@ -46,7 +46,7 @@ async def test_numbers_of_an_earlier_showing_allow_nothing(rig: Rig, path: Path)
     fields = (item["chat"], item["block"], item["digest"])
     await typed(rig, made(*PLACES).replace("line 18\n", "my own line\n"))
     assert len(rig.asked("t")["hunks"]) == 4
-    rig.do(query_intents.AllowHunks(*fields, hunks=[1, 2], choice=ALLOW.id))
+    rig.do(intents.AllowHunks(*fields, hunks=[1, 2], choice=ALLOW.id))
     await rig.done()
     assert rig.lines()[-1] == "this request has changed since you saw it, look again"
     assert not [it for it in agent.told if it[0] == "decide"]
@@ -114,7 +114,7 @@ async def test_nothing_is_allowed_of_another_file_or_call(rig: Rig, path: Path) 
     agent.say("a", events.ToolRequested(other, needs_approval=True))
     await rig.done()
     fields = (old["chat"], old["block"], old["digest"])
-    rig.do(query_intents.ToggleHunk(*fields, hunk=1, taken=False))
+    rig.do(intents.ToggleHunk(*fields, hunk=1, taken=False))
     await rig.done()
     assert "look again" in rig.lines()[-1]
     assert all(it["taken"] for it in rig.asked("t")["hunks"])

@@ -260,10 +260,10 @@ async def test_some_hunks_are_allowed_at_once(rig: Rig, path: Path) -> None:
     agent = await propose(rig, call)
     item = rig.asked("t")
     fields = (item["chat"], item["block"], item["digest"])
-    rig.do(query_intents.AllowHunks(*fields, hunks=[1, 4], choice=ALLOW.id))
+    rig.do(intents.AllowHunks(*fields, hunks=[1, 4], choice=ALLOW.id))
     await rig.done()
     assert rig.lines()[-1] == "there is no hunk 4, but 1 to 3"
-    rig.do(query_intents.AllowHunks(*fields, hunks=[1, 3], choice=ALLOW.id))
+    rig.do(intents.AllowHunks(*fields, hunks=[1, 3], choice=ALLOW.id))
     await rig.done()
     (decided,) = [it for it in agent.told if it[0] == "decide"]
     assert decided[4].allowed == made(2, 25)  # type: ignore[attr-defined]

@@ -92,6 +92,50 @@ class Decide(bases.BlockIntent, frozen=True, tag="decide"):
     request: int | None = None
 
 
+class ToggleHunk(bases.BlockIntent, frozen=True, tag="toggle_hunk"):
+    """Take a hunk of a change that waits, or leave it out, by its number in op `pending`.
+
+    digest: of the request as it was shown. unsaved: the texts of files that have unsaved changes,
+    by path, as in the intents below. The answer is true.
+    """
+
+    digest: str
+    hunk: int
+    taken: bool
+    unsaved: Mapping[str, str] = {}
+    request: int | None = None
+
+
+class EditProposal(bases.BlockIntent, frozen=True, tag="edit_proposal"):
+    """The user has edited what a call that waits proposes for a file (0-based, `file`).
+
+    text: what stands there now. line: take or leave out the hunk at this line of it (1-based).
+
+    The answer is a table: digest (of the request that these texts show), text (what stands there
+    now), left_out (pairs: a line, and the number of the hunk that is left out there).
+    """
+
+    request: int
+    digest: str
+    file: int
+    text: str
+    line: int | None = None
+    unsaved: Mapping[str, str] = {}
+
+
+class AllowHunks(bases.BlockIntent, frozen=True, tag="allow_hunks"):
+    """Allow some hunks of a change that waits, by their numbers in op `pending`.
+
+    choice: the id of an answer that allows it.
+    """
+
+    digest: str
+    hunks: Sequence[int]
+    choice: str
+    unsaved: Mapping[str, str] = {}
+    request: int | None = None
+
+
 class AnswerQuestion(bases.BlockIntent, frozen=True, tag="answer"):
     """Answer a question; None cancels it, or declines a form or a link.
 

@@ -26,7 +26,7 @@ from eca_nvim.chat.model.hunk_choice import (
 from eca_nvim.chat.render.tool import standing_changes
 from eca_nvim.chat.text.text_differences import parts_of
 from eca_nvim.chat.user_actions.approvals import choose_hunks, decide, waiting_call
-from eca_nvim.chat.vocabulary import call_details, query_intents
+from eca_nvim.chat.vocabulary import call_details, intents
 from eca_nvim.path_risks import real_path
 from eca_nvim.session.files.diff_tab import (
     NOT_UTF8,
@@ -53,13 +53,13 @@ class HunkRequests:
         self._show = show
         self._now = now
         self._read = read
-        self.table: Mapping[type[query_intents.Intent], Callable[[Any], object]] = {
-            query_intents.ToggleHunk: self._toggle,
-            query_intents.EditProposal: self._edit,
-            query_intents.AllowHunks: self._allow,
+        self.table: Mapping[type[intents.Intent], Callable[[Any], object]] = {
+            intents.ToggleHunk: self._toggle,
+            intents.EditProposal: self._edit,
+            intents.AllowHunks: self._allow,
         }
 
-    def _toggle(self, intent: query_intents.ToggleHunk) -> bool:
+    def _toggle(self, intent: intents.ToggleHunk) -> bool:
         """Take a hunk, or leave it out."""
         chat, block, files = self._waiting(intent)
         changes, out = standing_changes(block)
@@ -70,7 +70,7 @@ class HunkRequests:
         self._choose(chat, block, changes, chosen, files)
         return True
 
-    def _allow(self, intent: query_intents.AllowHunks) -> None:
+    def _allow(self, intent: intents.AllowHunks) -> None:
         """Allow some hunks, and answer the request so."""
         chat, block, files = self._waiting(intent)
         if block.request is None or intent.digest != block.request.digest:
@@ -83,7 +83,7 @@ class HunkRequests:
         digest = block.request.digest or ""
         self._show(decide(chat, block.id, digest, intent.choice, self._now()))
 
-    def _edit(self, intent: query_intents.EditProposal) -> Mapping[str, object]:
+    def _edit(self, intent: intents.EditProposal) -> Mapping[str, object]:
         """Take over the user's text of a file; with a line, take or leave out the hunk there."""
         chat, block, files = self._waiting(intent)
         asked, place = block.call.changes or (), intent.file
@@ -123,7 +123,7 @@ class HunkRequests:
 
     def _waiting(
         self,
-        intent: query_intents.ToggleHunk | query_intents.EditProposal | query_intents.AllowHunks,
+        intent: intents.ToggleHunk | intents.EditProposal | intents.AllowHunks,
     ) -> tuple[Chat, ToolBlock, Mapping[str, Sides]]:
         """Return the call that is meant, and the files that it changes. Raises Refused."""
         chat = self._chats(intent.chat)
