@@ -20,6 +20,8 @@ STEP = 10
 MOST = 25
 """How much more `STEP` times the amount may take: linear work takes up to 20, as tables double when
 they are full, and quadratic work 100."""
+EACH = 8
+"""Lines between two looks at the bytes: of what so few lines take, the most at a time is counted."""
 LUA_COST = """
 --- Run a function; return the hundreds of Lua's instructions and the kilobytes that it took.
 local function cost(run)
@@ -72,8 +74,11 @@ def cost(work: Work) -> Cost:
 
     def trace(_frame: FrameType, _event: str, _argument: object) -> object:
         nonlocal lines, taken, held
+        lines += 1
+        if lines % EACH:
+            return trace
         now, most = memory()
-        lines, taken, held = lines + 1, taken + most - held, now
+        taken, held = taken + most - held, now
         if most != now:
             forget_peak()
         return trace
