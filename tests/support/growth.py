@@ -21,7 +21,7 @@ MOST = 25
 """How much more `STEP` times the amount may take: linear work takes up to 20, as tables double when
 they are full, and quadratic work 100."""
 EACH = 8
-"""Lines between two looks at the bytes: of what so few lines take, the most at a time is counted."""
+"""Lines between two looks at the bytes: of what so few take, the most at a time is counted."""
 LUA_COST = """
 --- Run a function; return the hundreds of Lua's instructions and the kilobytes that it took.
 local function cost(run)
