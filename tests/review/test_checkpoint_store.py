@@ -187,6 +187,8 @@ def test_repositories_inside_are_stored_as_files(store: CheckpointStore, root: P
         str(root / name / "file"): ((name.encode(), 0o644), (b"other", 0o644))
         for name in ("inner", "empty")
     }
+    shutil.rmtree(root / "inner" / ".git")
+    assert told(store, before.id, store.take([str(root)]).id, root) == found
 
 
 def test_what_cannot_be_stored_costs_only_itself(

@@ -59,6 +59,8 @@ def _ignored(folder: str, deadline: float) -> frozenset[str]:
     return frozenset()
 
 
+_NOTHING: Final = frozenset({b"", b"./\0"})
+"""What git lists if all is ignored, or if it takes the folder for a repository of its own."""
 MOST_NAMES: Final = 200_000
 LIMIT: Final = 10.0
 """Seconds that git may take, and a walk after that."""
@@ -67,7 +69,7 @@ LIMIT: Final = 10.0
 def list_files(folder: str) -> bytes:
     """Return the files below a folder, each with a NUL after it; blocks, so runs in a thread."""
     with suppress(GitFailed):
-        if found := list_project(folder, seconds=LIMIT):
+        if (found := list_project(folder, seconds=LIMIT)) not in _NOTHING:
             return found
     return b"".join(os.fsencode(name) + b"\0" for name in islice(_walk(folder), MOST_NAMES))
 
@@ -164,14 +166,16 @@ def _fault_of(attributes: str) -> str | None:
 def _project_files(root: str, refused: dict[str, str]) -> Iterator[tuple[str, os.stat_result]]:
     """Yield what is in a project, without what git ignores, by relative path; links as such.
 
-    git lists a repository inside of it as one entry: its own files are listed instead. `refused`
-    gets what cannot be looked at. Raises GitFailed.
+    git lists a repository inside of it as one entry, also if it is none any more: its own files are
+    listed instead. `refused` gets what cannot be looked at. Raises GitFailed.
     """
     waiting = [""]
     while waiting:
         inner = waiting.pop()
+        folder = f"{root}/{inner}".rstrip("/")
+        listed = list_files if inner and not os.path.lexists(f"{folder}/.git") else list_project
         try:
-            names = list_project(f"{root}/{inner}".rstrip("/")).split(b"\0")
+            names = listed(folder).split(b"\0")
         except GitFailed as fault:
             if not inner and not os.path.lexists(f"{root}/.git"):
                 names = list_files(root).split(b"\0")  # it is not a project now
