@@ -12,6 +12,7 @@
 local editor_items = require('eca.completion.editor_items')
 local host = require('eca.host')
 local sizes = require('eca.context.sizes')
+local symbols = require('eca.completion.symbols')
 local tokens = require('eca.context.tokens')
 
 local M = {}
@@ -30,6 +31,7 @@ local MOST_KEPT = 50
 ---@field kind string
 ---@field detail string one line
 ---@field arguments? eca.CompletionArgument[]
+---@field name? string of a symbol
 
 ---@class eca.CompletionAnswer
 ---@field items eca.CompletionItem[]
@@ -142,12 +144,30 @@ local function with_sizes(place, items)
   end, items)
 end
 
+--- The symbols whose names match, as far as the servers have answered.
+---@param place eca.CompletionPlace
+---@param name string
+---@return eca.CompletionItem[]
+local function known_symbols(place, name)
+  local store = store_of(place.chat, place.trigger)
+  for length = #name, 1, -1 do
+    local answer = store.answers[symbols.PREFIX .. name:sub(1, length)]
+    if answer then
+      return vim.fn.matchfuzzy(answer.items, name, { key = 'name' })
+    end
+  end
+  return {}
+end
+
 --- All items known for a place, in the order to show: those of the editor first, or the best match
 --- once there is something to match. What the host found by its description comes last.
 ---@param place eca.CompletionPlace
 ---@return eca.CompletionItem[]
 function M.known(place)
-  local query = place.query
+  local query, name = place.query, symbols.name_in(place.trigger, place.query)
+  if name then
+    return M.append({}, known_symbols(place, name))
+  end
   local ours = narrow(editor_items.list(place.trigger), query)
   local all = M.append(M.append({}, ours), from_host(store_of(place.chat, place.trigger), query))
   if query == '' or vim.endswith(query, '/') then
@@ -165,11 +185,26 @@ local function is_answered(place)
   return answer ~= nil and answer.final
 end
 
---- Ask the host what completes a place, once for each query of a token.
+local on_symbols ---@type fun(place: eca.CompletionPlace, items: eca.CompletionItem[])
+
+--- Set what is called with the symbols that were found.
+---@param listener fun(place: eca.CompletionPlace, items: eca.CompletionItem[])
+function M.listen(listener)
+  on_symbols = listener
+end
+
+--- Ask what completes a place, once for each query of a token: the host, or language servers for
+--- their symbols.
 ---@param place eca.CompletionPlace
 function M.ask(place)
-  local store = store_of(place.chat, place.trigger)
-  if store.asked ~= place.query then
+  local store, name =
+    store_of(place.chat, place.trigger), symbols.name_in(place.trigger, place.query)
+  if name and name ~= '' and store.asked ~= place.query then
+    store.asked = place.query
+    symbols.find(name, function(items)
+      on_symbols(place, items)
+    end)
+  elseif not name and store.asked ~= place.query then
     local payload = { chat = place.chat, trigger = place.trigger, folder = vim.fn.getcwd() }
     payload.query = place.query:gsub('\\ ', ' ')
     store.asked = host.send_if_running('complete', payload) and place.query or nil

@@ -13,6 +13,7 @@ local language_server = require('eca.editor.language_server')
 local others = require('eca.ui.others')
 local places = require('eca.completion.place')
 local rows = require('eca.completion.rows')
+local symbols = require('eca.completion.symbols')
 
 local M = {}
 
@@ -64,7 +65,8 @@ local METHODS = {
       return reply(nil, list_of(nil, params))
     end
     answers.ask(place)
-    answers.wait(place, M.PATIENCE, function()
+    local of_servers = symbols.name_in(place.trigger, place.query)
+    answers.wait(place, of_servers and symbols.PATIENCE or M.PATIENCE, function()
       reply(nil, list_of(buffers.get(place.chat) and place, params))
     end)
   end,

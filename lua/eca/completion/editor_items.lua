@@ -9,6 +9,7 @@ local chats = require('eca.chat.buffers')
 local mirror = require('eca.state.mirror')
 local sanitize = require('eca.ui.sanitize')
 local sizes = require('eca.context.sizes')
+local symbols = require('eca.completion.symbols')
 local texts = require('eca.context.texts')
 local tokens = require('eca.context.tokens')
 
@@ -20,6 +21,14 @@ local MOST_BUFFERS = 10
 local contexts ---@type eca.CompletionItem[]?
 
 local WORDS = { 'cursor', 'selection', 'diagnostics', 'quickfix', 'diff', 'terminal' }
+
+---@type eca.CompletionItem
+local SYMBOL = {
+  text = symbols.PREFIX,
+  label = symbols.PREFIX,
+  kind = 'symbol',
+  detail = 'a function or class: type its name',
+}
 
 --- Would a word send something?
 ---@type table<string, fun(): any>
@@ -105,6 +114,7 @@ function M.list(trigger)
       local sends = SENDS[name]()
       items[#items + 1] = sends and item_of({ type = name }, name, tokens.NAMED[name]) or nil
     end
+    items[#items + 1] = symbols.has_server() and SYMBOL or nil
     contexts = vim.list_extend(items, chat_items())
   end
   return contexts

@@ -126,6 +126,10 @@ function M.received(chat, trigger, query, items, final)
   refresh()
 end
 
+answers.listen(function(place, items)
+  M.received(place.chat, place.trigger, place.query, items, true)
+end)
+
 sizes.listen(function()
   editor_items.forget()
   comfort.try(NO_COMPLETION, refresh)

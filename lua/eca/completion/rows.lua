@@ -3,6 +3,7 @@
 --- Rules kept here: labels and details are one line each. What is inserted is plain text, never a
 --- snippet.
 local display_width = require('eca.ui.display_width')
+local symbols = require('eca.completion.symbols')
 
 local M = {}
 
@@ -34,6 +35,7 @@ local PROTOCOL_KINDS = {
   diagnostics = 23,
   quickfix = 23,
   diff = 23,
+  symbol = 18,
   command = 14,
   prompt = 14,
   template = 14,
@@ -102,7 +104,7 @@ function M.protocol_item(item, index, range)
     detail = item.detail ~= '' and item.detail or nil,
     documentation = { kind = 'plaintext', value = documentation(item) },
     sortText = ('%04d'):format(index),
-    filterText = item.text,
+    filterText = item.name and symbols.PREFIX .. item.name or item.text,
     insertTextFormat = PLAIN_TEXT,
     score_offset = BEFORE_OTHERS,
     textEdit = { range = range, newText = item.text },

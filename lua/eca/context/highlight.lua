@@ -58,10 +58,12 @@ local function draw(buf, row, line)
   end
   local shown = note(items, chat and chat.id)
   chunks[1] = shown and { ('→ %s '):format(shown), 'EcaPlaceholder' } or nil
+  local fault = '✗ not found'
   for _, word in ipairs(gone) do
     mark(buf, row, word, 'EcaContextMissing')
+    fault = vim.startswith(word.text, '@symbol:') and '✗ choose one in the menu' or fault
   end
-  chunks[#chunks + 1] = #gone > 0 and { '✗ not found', 'EcaContextMissing' } or nil
+  chunks[#chunks + 1] = #gone > 0 and { fault, 'EcaContextMissing' } or nil
   if #chunks > 0 then
     local opts = { virt_text = chunks, virt_text_pos = 'eol', ephemeral = true }
     vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, opts)

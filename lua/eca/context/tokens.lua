@@ -277,7 +277,7 @@ function M.find_missing(text, each, signs)
     (each or words.of_text)(text, sign, function(at, word)
       local context, name = M.read_word(word, sign)
       local path = M.ranged(name) or name
-      local is_buffer = sign == '@' and M.reads_as_buffer(name)
+      local is_buffer = sign == '@' and (M.reads_as_buffer(name) or name:find('^symbol:%S') ~= nil)
       if not context and (is_buffer or reads_as_path(path)) then
         found[#found + 1] = { first = at, last = at + #name, text = sign .. name }
       end
