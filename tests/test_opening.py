@@ -63,7 +63,7 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
     "setloclist": {"chat/search.lua"},
     "setqflist": {"review/init.lua"},
     "termopen": {"panels/login_terminal.lua"},  # of Neovim 0.10, what the user has agreed to
-    "uri_to_fname": {"editor/lookups.lua"},  # a path to answer with
+    "uri_to_fname": {"editor/lookups.lua", "completion/symbols.lua"},  # a path to name
     "writefile": {HOME},
 }
 """Where a function that takes a file's name, or runs a command, may be called."""
