@@ -119,6 +119,12 @@ def test_agents_read_as_before(start_nvim: StartNeovim, workspace: Path, tmp_pat
             assert edited.read_text() == "one\nTWO\nthree\n"
             [used] = nvim.lua("return require('eca').files(require('eca').status().chat)")
             assert used["written"] == 1
+            nvim.keys(":Eca review<CR>")
+            nvim.wait_screen("1 change in 1 file to review")
+            assert "two" in nvim.wait_screen("▌ TWO")
+            nvim.keys(":Eca changes keep<CR>:Eca review<CR>")
+            nvim.wait_screen("nothing left to review")
+            nvim.keys(":wincmd p<CR>")
     for name in NAMES:
         nvim.keys(f":Eca quit {name}<CR>")
     for name in NAMES:
