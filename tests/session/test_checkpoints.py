@@ -21,7 +21,9 @@ from eca_nvim.disk import replacing
 from eca_nvim.path_risks import Folders
 from eca_nvim.review.checkpoint_store import Checkpoint, CheckpointStore
 from eca_nvim.review.restoring import CHANGED
+from eca_nvim.review.snapshots import Blobs
 from eca_nvim.review.tree_changes import MOST_NAMED
+from eca_nvim.review.turn_store import About, Record, TurnStore
 from eca_nvim.session.files.checkpoints import Checkpoints, Limits
 
 LIMITS = Limits()
@@ -153,15 +155,21 @@ async def test_what_is_old_or_too_much_goes_unless_it_is_needed(
     store = CheckpointStore(place, os.getpid())
     place.parent.mkdir(parents=True)
     tree, now = store.take([str(root)]).id, time.time_ns()
-    for hours, name in ((9, "hours"), (50, "days"), (600, "weeks"), (599, "not reviewed")):
-        about = {**PROMPT, "prompt": name, "reviewed": name != "not reviewed"}
-        store.keep(tree, now - hours * 3600 * 10**9, about)
+    turns = TurnStore(store, Blobs(store.content))
+    names = ((9, "hours"), (50, "days"), (600, "weeks"), (599, "not reviewed"))
+    for turn, (hours, name) in enumerate(names, 2):
+        began = now - hours * 3600 * 10**9
+        store.keep(tree, began, {**PROMPT, "prompt": name, "turn": turn})
+        about = About("chat", turn, name, os.getpid(), began - 1, began, name == "not reviewed")
+        turns.save(about.name, about, Record({}))
     kept = Kept(tmp_path / "state", root, limits)
     await kept.take({**PROMPT, "prompt": "now"})
     await kept.take({**PROMPT, "kind": "end"})  # then what is too much goes
     await kept.all.load()
     prompts = (it.about for it in kept.all.known or () if it.about["kind"] == "prompt")
     assert [it["prompt"] for it in prompts] == left
+    prompts_of_turns = {it.about.prompt for it in turns.load("chat", {}, os.getpid())}
+    assert prompts_of_turns == {*left} - {"now"}
 
 
 RESTORE = """

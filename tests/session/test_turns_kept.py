@@ -89,7 +89,8 @@ async def test_what_was_kept_stays_reviewed(life: Life, folder: Path) -> None:
         work(folder)
         agent.say("a", ToolFinished(SHELL), TurnEnded())
         await saved(rig)
-        left = {Path(it["path"]).name: it for it in await rig.ask(ListUnreviewed("a", -1))}
+        listed = await rig.ask(ListUnreviewed("a", -1, begins=True))
+        left = {Path(it["path"]).name: it for it in listed}
         rig.do(KeepChanges("a", left["a"]["keys"]))
         await saved(rig)
     async with life() as rig:
@@ -98,6 +99,11 @@ async def test_what_was_kept_stays_reviewed(life: Life, folder: Path) -> None:
         names = {Path(it["path"]).name for it in await rig.ask(ListUnreviewed("a", -1))}
         assert names == {"new"}
         assert {Path(it["path"]).name for it in await rig.ask(ListChanges("a", -2))} == names
+        (turn,) = rig.session._ledger.turns("a")
+        assert turn.is_open  # it is not forgotten
+        rig.do(KeepChanges("a", left["new"]["keys"]))
+        assert await rig.ask(ListUnreviewed("a", -3)) == []
+        assert not turn.is_open
 
 
 async def test_the_next_turn_has_the_next_number(life: Life, folder: Path) -> None:

@@ -53,9 +53,10 @@ end
 --- Ask what is not reviewed.
 ---@param chat string
 ---@param path? string normalized; only what this file has
----@param done? fun()
+---@param done? fun() the user begins a review with it
 function M.ask(chat, path, done)
-  host.ask('unreviewed', { chat = chat, path = path }, function(listed)
+  local asked = { chat = chat, path = path, begins = done ~= nil }
+  host.ask('unreviewed', asked, function(listed)
     if not listed then
       return
     end

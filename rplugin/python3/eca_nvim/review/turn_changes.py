@@ -84,7 +84,8 @@ class TurnChanges(Struct, eq=False):
     steps: its calls that have ended, until their records are settled. unknown: why the changes of
     its commands are unknown, if they are. odd_names: files that commands changed and whose names
     cannot be shown. began: ns since 1970. saved: where it is saved. kept: the keys of the changes
-    that the user has kept (`change_list.keyed_changes`).
+    that the user has kept (`change_list.keyed_changes`). is_open: the user has begun to review it,
+    and some are neither kept nor reverted.
     """
 
     chat: str
@@ -98,6 +99,7 @@ class TurnChanges(Struct, eq=False):
     began: int = 0
     saved: str | None = None
     kept: set[str] = field(default_factory=set)
+    is_open: bool = False
 
     def compute_files(self, open_steps: Iterable[Step] = ()) -> None:
         """Compute `files` from the steps that have ended and those that are still open."""

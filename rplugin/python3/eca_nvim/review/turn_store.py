@@ -47,7 +47,10 @@ class Record(Struct, frozen=True):
 
 
 class About(Struct, frozen=True):
-    """Which turn it is; began, until: ns since 1970, until: 0 while commands run."""
+    """Which turn it is; began, until: ns since 1970, until: 0 while commands run.
+
+    is_open: the user has begun to review it, and some of its changes are neither kept nor reverted.
+    """
 
     chat: str
     turn: int
@@ -55,6 +58,7 @@ class About(Struct, frozen=True):
     process: int
     began: int
     until: int
+    is_open: bool = False
 
     @property
     def name(self) -> str:
@@ -160,6 +164,7 @@ class TurnStore:
             began=about.began,
             saved=name,
             kept={*record.kept},
+            is_open=about.is_open,
         )
         has_ended = not about.until and (about.process == process or not about.may_run)
         running, starts = (record.running, record.starts) if has_ended else ({}, ())
@@ -167,9 +172,15 @@ class TurnStore:
 
 
 def forget_turns(store: CheckpointStore, before: int) -> None:
-    """Forget the turns that began before a time (ns since 1970). Raises GitFailed."""
-    old = (name for name, _, about in _list(store) if about.began < before)
+    """Forget turns that began before a time (ns since 1970) and are not open. Raises GitFailed."""
+    turns = ((name, about) for name, _, about in _list(store))
+    old = (name for name, about in turns if about.began < before and not about.is_open)
     store.drop(old, REFERENCES)
+
+
+def open_turns(store: CheckpointStore) -> Collection[tuple[str, int]]:
+    """Return chat and number of the turns that are open. Raises GitFailed."""
+    return {(about.chat, about.turn) for _, _, about in _list(store) if about.is_open}
 
 
 def _list(store: CheckpointStore, folder: str = "") -> Iterator[tuple[str, str, About]]:

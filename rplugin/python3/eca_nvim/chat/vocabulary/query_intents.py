@@ -255,12 +255,15 @@ class ListChanges(bases.ChatIntent, frozen=True, tag="changes"):
 class ListUnreviewed(bases.ChatIntent, frozen=True, tag="unreviewed"):
     """Ask for what is not reviewed yet of a chat's changes, or of those in one file.
 
+    begins: the user begins to review all of it: it is not forgotten before it is reviewed.
+
     The answer is a list of tables (see `review.unreviewed.unreviewed`), file by file in the order
     of their paths.
     """
 
     request: int
     path: str | None = None
+    begins: bool = False
 
 
 class KeepChanges(bases.ChatIntent, frozen=True, tag="keep"):

@@ -11,7 +11,7 @@ import errno
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from eca_nvim.review.restoring import Restoring
 from eca_nvim.review.snapshots import StoredBlobs, take_snapshot
 from eca_nvim.review.tree_changes import MOST_NAMED, Moment, TreeRequest, what_goes_back
 from eca_nvim.review.turn_changes import FileRecord
-from eca_nvim.review.turn_store import forget_turns
+from eca_nvim.review.turn_store import forget_turns, open_turns
 from eca_nvim.threads import run_in_thread
 
 FOLDER: Final = "checkpoints"
@@ -221,8 +221,12 @@ class Checkpoints:
         """Forget what is too old, and the oldest while all take too much; once a day."""
         if not self._kept.is_due():
             return
-        now = time.time_ns()
-        kept = [it for it in self._kept.checkpoints() if _may_be_forgotten(it, now)]
+        now, in_review = time.time_ns(), open_turns(self._kept)
+        kept = [
+            it
+            for it in self._kept.checkpoints()
+            if now - it.time > NS_PER_DAY and is_reviewed(it, in_review)
+        ]
         recent = [it for it in kept if now - it.time <= self._limits.days * NS_PER_DAY]
         self._kept.drop(it.id for it in kept[len(recent) :])
         forget_turns(self._kept, now - int(self._limits.days * NS_PER_DAY))
@@ -279,14 +283,9 @@ class Checkpoints:
         await self.load()
 
 
-def _may_be_forgotten(checkpoint: Checkpoint, now: int) -> bool:
-    """Return whether limits hold for a checkpoint: it is older than a day, and was reviewed."""
-    return now - checkpoint.time > NS_PER_DAY and is_reviewed(checkpoint)
-
-
-def is_reviewed(checkpoint: Checkpoint) -> bool:
-    """Return whether nothing of what its turn has changed waits for a review."""
-    return checkpoint.about.get("reviewed") is not False
+def is_reviewed(checkpoint: Checkpoint, in_review: Collection[tuple[str, int]]) -> bool:
+    """Return whether its turn is not one of those (chat and number) that the user is reviewing."""
+    return (checkpoint.about.get("chat"), checkpoint.about.get("turn")) not in in_review
 
 
 _BEFORE, _AFTER = "before going back to ", "after going back to "

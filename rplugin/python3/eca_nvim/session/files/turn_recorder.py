@@ -193,7 +193,7 @@ class TurnRecorder:
         record = Record(*about_files, running, starts, sorted(turn.kept))
         until = 0 if running or starts else time.time_ns()
         told = (turn.chat, turn.number, turn.prompt, self._checkpoints().process)
-        about, name = About(*told, turn.began, until), turn.saved
+        about, name = About(*told, turn.began, until, turn.is_open), turn.saved
 
         def work(store: CheckpointStore) -> tuple[str, str]:
             saved = name or about.name
@@ -223,6 +223,10 @@ class TurnRecorder:
             ]
 
         others = await self._checkpoints().with_store(work)
+        # What was changed here meanwhile, such as what the user has kept, is newer.
+        ours = {it.saved for it in self._unsaved}
+        ours |= {it for it, commit in self._commits.items() if known.get(it) != commit}
+        others = [it for it in others if it[0].turn.saved not in ours]
         for turn, found in others:
             self._commits[str(turn.turn.saved)] = turn.commit
             self._end(turn, found)

@@ -3,7 +3,7 @@
 import os.path
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import anyio.lowlevel
@@ -108,7 +108,17 @@ class ReviewRequests:
         for path in paths:
             listed += unreviewed(path, turns, present[path])
             await anyio.lowlevel.checkpoint()
+        if intent.begins or (intent.path is None and any(turn.is_open for turn in turns)):
+            self._note_open(turns, listed)
         return listed[:MOST_ENTRIES]
+
+    def _note_open(self, turns: Sequence[TurnChanges], left: Sequence[Table]) -> None:
+        """Note which turns of a review are not reviewed: they are not forgotten before they are."""
+        keys = keys_by_turn([key for it in left for key in cast("Sequence[str]", it["keys"])])
+        for turn in turns:
+            if turn.is_open != (turn.number in keys):
+                turn.is_open = not turn.is_open
+                self._ledger.changed(turn)
 
     async def _settle(self, chat: str) -> None:
         """Wait until the changes of commands are known; warn of turns where they are not."""
