@@ -193,7 +193,7 @@ def test_five_chats_of_three_servers_are_answered_from_there(
     assert nvim.lua("return vim.api.nvim_get_current_line()").startswith(" 4 finished")
     nvim.keys("n")
     nvim.wait_until("#require('eca').chats() == 6")
-    assert nvim.lua("return require('eca').chats()[6].server_name") == "two"
+    nvim.wait_until("require('eca').chats()[6].server_name == 'two'")
     assert nvim.lua("return vim.bo.filetype") == "eca-input"
     nvim.keys("]w")
     nvim.wait_screen("Writes on")

@@ -75,6 +75,7 @@ def test_a_job_is_followed_read_and_ended(
     nvim.keys("1<CR>")
     nvim.wait_until("require('eca').jobs()[1].state == 'killed'")
     nvim.wait_screen("jobs: 0 running, 2 ended")
+    nvim.wait_screen("does not know jobs/")  # the last row that moves: a key is refused till then
     nvim.keys("<CR>")
     nvim.wait_until("#vim.api.nvim_buf_get_lines(0, 0, -1, true) == 2")
     assert nvim.lua("return vim.api.nvim_get_current_line()").startswith("killed ")
