@@ -253,7 +253,8 @@ local function plan_text(plan, status)
   return ('%s tasks %d/%d%s'):format(sign, plan.done, plan.total, doing)
 end
 
---- What is said if the contexts of a draft fill more than half of the model's window.
+--- What is said if the contexts of a draft fill more than half of the model's window, which is
+--- known.
 ---@param chat eca.Chat
 ---@return string?
 local function too_much(chat)
@@ -279,7 +280,7 @@ local function input_parts(chat)
     local group = contexts.is_missing(item) and 'EcaContextMissing' or 'EcaContext'
     add(parts, contexts.label(item, chat.id), group, item.type == 'cursor' and MINOR or 60)
   end
-  add(parts, too_much(chat), 'EcaWarning', 93, LEAST_WORDS)
+  add(parts, status.limit and too_much(chat), 'EcaWarning', 93, LEAST_WORDS)
   add(parts, #told.queue > 0 and queue_text(told.queue), 'EcaQueued', 80)
   local unsent = told.unsent_comments
   local noun = unsent == 1 and 'comment' or 'comments'
