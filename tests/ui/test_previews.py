@@ -226,6 +226,25 @@ def test_the_operator_repeats(start_nvim: StartNeovim, file: Path) -> None:
     assert wait_sent(nvim, "rewrite", 4)[-1]["instruction"] == "louder"
 
 
+def test_how_a_tall_one_stands_is_said_where_it_is_seen(
+    start_nvim: StartNeovim, file: Path
+) -> None:
+    file.write_text(
+        "".join(f"line {number} {'x' * (number < 3) * 60}\n" for number in range(1, 60))
+    )
+    nvim = start(start_nvim, file)
+    nvim.keys(":1,50Eca rewrite louder<CR>")
+    wait_sent(nvim, "rewrite")
+    rows = text_of(nvim.wait_screen("rewrite: waits for the answer"))
+    assert rows[2].startswith("line 3"), "the first one with room for it"
+    assert rows[2].endswith("dQ stop")
+    nvim.keys("G")
+    screen = nvim.wait_screen("rewrite: waits for the answer")
+    assert screen.text().count("waits for the answer") == 1
+    nvim.keys("dQ")
+    nvim.wait_until("#require('eca').previews() == 0")
+
+
 def test_a_tall_one_is_a_diff_where_do_is_vims(start_nvim: StartNeovim, file: Path) -> None:
     many = [f"line {number}" for number in range(1, 31)]
     file.write_text("\n".join(many) + "\n")

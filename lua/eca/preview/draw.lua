@@ -75,6 +75,7 @@ end
 ---@field namespace integer its own
 ---@field hunks eca.PreviewHunk[] those that are undecided
 ---@field status eca.Segment[]
+---@field is_running boolean its answer still comes
 
 --- Remove what is drawn of a preview.
 ---@param buf integer
@@ -82,6 +83,54 @@ end
 function M.clear(buf, namespace)
   if vim.api.nvim_buf_is_valid(buf) then
     vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+  end
+end
+
+--- Is what is drawn below a line on the screen of a window?
+---@param win integer
+---@param last integer 1-based
+---@return boolean
+local function is_below_seen(win, last)
+  local info = vim.fn.getwininfo(win)[1]
+  if last < info.topline or last > info.botline then
+    return false
+  end
+  local row = vim.fn.screenpos(win, last, 1).row
+  local rows = vim.api.nvim_win_text_height(win, { start_row = last - 1, end_row = last - 1 }).all
+  return row > 0 and row + rows - 1 < info.winrow + info.height
+end
+
+--- The first line of a region on the screen of a window that has room for a text behind it.
+---@param drawing eca.Drawing
+---@param win integer
+---@param cells integer
+---@return integer? row
+local function row_with_room(drawing, win, cells)
+  local first, last = region.rows(drawing.region)
+  local info = vim.fn.getwininfo(win)[1]
+  local room = info.width - info.textoff - cells
+  for line = math.max(assert(first) + 1, info.topline), math.min(assert(last), info.botline) do
+    if vim.fn.virtcol({ line, '$' }, false, win) <= room then
+      return line - 1
+    end
+  end
+end
+
+--- Say behind a line on the screen how a preview stands, where its last line is not on it.
+---@param drawing eca.Drawing
+---@param last integer
+local function draw_brief(drawing, last)
+  local buf, cells, text = drawing.region.buf, 2, { { '  ', '' } }
+  for place, segment in ipairs(drawing.status) do
+    cells = cells + vim.api.nvim_strwidth(segment[1])
+    text[place + 1] = { segment[1], segment[2] }
+  end
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local row = not is_below_seen(win, last) and row_with_room(drawing, win, cells)
+    if row then
+      local options = { virt_text = text, hl_mode = 'combine', strict = false }
+      vim.api.nvim_buf_set_extmark(buf, drawing.namespace, row, 0, options)
+    end
   end
 end
 
@@ -113,6 +162,9 @@ function M.one(drawing)
   for row, lines in pairs(below) do
     local options = { virt_lines = lines, strict = false }
     vim.api.nvim_buf_set_extmark(buf, drawing.namespace, row, 0, options)
+  end
+  if last and drawing.is_running then
+    draw_brief(drawing, last)
   end
 end
 
