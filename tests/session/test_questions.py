@@ -1,5 +1,7 @@
 """Questions in place: one conversation in a session that no chat shows."""
 
+from pathlib import Path
+
 import anyio
 import pytest
 from msgspec.structs import replace
@@ -15,6 +17,7 @@ from eca_nvim.chat.vocabulary.previews import (
     AskInPlace,
     ContinueInChat,
     ShowAnswer,
+    ShowChangedMeanwhile,
     StopAnswer,
 )
 from eca_nvim.chat.vocabulary.states import TurnEnd
@@ -175,3 +178,25 @@ def test_lines_of_no_file_have_no_unsaved_changes() -> None:
     text = prompt_of(AskInPlace("aside-1", "why?", lines=("a", "b"), first=1, modified=True))
     assert "lines 1 to 2 of a text that is in no file" in text
     assert "unsaved" not in text
+
+
+async def test_files_that_change_all_the_same_are_named(tmp_path: Path) -> None:
+    workspace = tmp_path / "ws"
+    await anyio.run_process(["git", "init", "-q", str(workspace)])
+    (workspace / "a.txt").write_text("one")
+    rig = Rig(folders=(str(workspace),), saved_in=str(tmp_path / "state"))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(rig.session.run)
+        agent = await begin(rig)
+        checkpoints = rig.session._checkpoints
+        await until(lambda: checkpoints._begun)
+        (workspace / "a.txt").write_text("two")
+        agent.say("aside-1", said("So."), DONE)
+        await rig.view.until(lambda: rig.view.of(ShowChangedMeanwhile))
+        await begin(rig, AskInPlace("aside-1", "again"))
+        agent.say("aside-1", said("So."), DONE)
+        await until(lambda: len(checkpoints.known or ()) == 4)
+        tasks.cancel_scope.cancel()
+    rig.session.kill()
+    [told] = rig.view.of(ShowChangedMeanwhile)
+    assert (told.paths, told.more) == ([str(workspace / "a.txt")], 0)

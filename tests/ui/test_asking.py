@@ -157,6 +157,11 @@ def test_an_answer_outlives_edits_and_windows(nvim: Neovim) -> None:
     assert wait_sent(nvim, "stop_answer")[-1] == {"id": other}
     draw(nvim, ["place_answer", other, "failed", "", "", "stopped"])
     nvim.wait_screen("stopped")
+    mine, theirs = (f"{nvim.launch.cwd}/{name}.txt" for name in ("words", "theirs"))
+    nvim.keys(":edit words.txt<CR>:write<CR>:buffer #<CR>")
+    draw(nvim, ["changed_meanwhile", [mine], 0, 60_000])
+    draw(nvim, ["changed_meanwhile", [mine, theirs], 2, 60_000])
+    nvim.wait_screen("changed meanwhile: theirs.txt, 2 more; :Eca checkpoints")
     nvim.keys("dX")
     assert ended(nvim) is False, "the other one stands"
     nvim.keys(":bwipeout! words.txt<CR>")

@@ -21,6 +21,7 @@ local M = {}
 ---@field id string
 ---@field buf integer
 ---@field block integer the id of its last block
+---@field is_empty boolean nothing of the last answer has come
 ---@field doing string what the agent does beside writing
 ---@field win? integer the float, while it is shown
 ---@field config? table of the float
@@ -85,7 +86,7 @@ function M.new(id)
   transcript.attach(buf, id)
   others.set('FileType', buf, 'filetype', 'eca-answer')
   others.announce(buf, 'answer') -- maps the keys
-  return { id = id, buf = buf, block = 0, doing = '' }
+  return { id = id, buf = buf, block = 0, doing = '', is_empty = true }
 end
 
 ---@param answer eca.Answer
@@ -106,6 +107,7 @@ function M.asked(answer, question)
   open(answer, 'user', question)
   local row = transcript.range(answer.buf, answer.block)
   open(answer, 'assistant', '')
+  answer.is_empty = true
   scroll_to(answer, assert(row))
 end
 
@@ -118,10 +120,15 @@ function M.received(answer, op)
     edit(answer, function(buf)
       transcript.append(buf, of_text)
     end)
+    answer.is_empty = false
   end
   answer.doing = op.doing or ''
-  if op.state ~= 'streaming' then
+  if op.state ~= 'streaming' and not answer.is_empty then
     transcript.close(answer.buf, of_text)
+  elseif op.state ~= 'streaming' then
+    edit(answer, function(buf)
+      transcript.remove(buf, of_text)
+    end)
   end
   if (op.fault or '') ~= '' then
     open(answer, 'system', op.fault)
@@ -195,7 +202,8 @@ local function title_of(preview, first, last)
     return (' answer · %s '):format(lines)
   end
   local doing = assert(preview.answer).doing
-  doing = doing ~= '' and doing or preview.has_text and 'writes' or 'waits for the answer'
+  local is_empty = assert(preview.answer).is_empty
+  doing = doing ~= '' and doing or is_empty and 'waits for the answer' or 'writes'
   local seconds = math.floor((vim.uv.now() - preview.began) / 1000)
   return (' answer · %s · %s · %d s '):format(lines, doing, seconds)
 end
@@ -248,6 +256,25 @@ local function taken(answer)
   return areas
 end
 
+--- Scroll back as long as there are free rows below the text, unless the user is in the float.
+---@param win integer
+---@param height integer
+local function fill(win, height)
+  local top = vim.fn.getwininfo(win)[1].topline
+  local function rows_from(line)
+    return vim.api.nvim_win_text_height(win, { start_row = line - 1 }).all
+  end
+  local wanted = top
+  while wanted > 1 and rows_from(wanted - 1) <= height do
+    wanted = wanted - 1
+  end
+  if wanted < top and win ~= vim.api.nvim_get_current_win() then
+    vim.api.nvim_win_call(win, function()
+      vim.fn.winrestview({ topline = wanted })
+    end)
+  end
+end
+
 --- Show the float at the lines, or change it where something has changed.
 ---@param preview eca.Preview
 ---@param win integer
@@ -280,6 +307,7 @@ local function show(preview, win, forced)
     vim.api.nvim_win_set_config(answer.win, config)
     answer.config = config
   end
+  fill(answer.win, config.height)
   return true
 end
 

@@ -126,7 +126,7 @@ function M.ask_on(preview, prompt)
   if preview.state == 'streaming' then
     return notify.info('wait for the answer, or stop it')
   end
-  preview.passage.prompt, preview.state, preview.has_text = prompt, 'streaming', nil
+  preview.passage.prompt, preview.state = prompt, 'streaming'
   preview.began, preview.fault = vim.uv.now(), ''
   send(preview)
   standing.restart(preview)
@@ -146,7 +146,6 @@ end
 ---@param op table<string, any>
 function M.received(preview, op)
   answers.received(assert(preview.answer), op)
-  preview.has_text = preview.has_text or (op.text or '') ~= '' or nil
   local is_over = op.state ~= 'streaming'
   preview.state, preview.fault = op.state, op.fault or ''
   standing.draw(preview)

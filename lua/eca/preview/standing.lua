@@ -8,6 +8,7 @@ local others = require('eca.ui.others')
 local region = require('eca.preview.region')
 local status = require('eca.preview.status')
 local virtual_lines = require('eca.ui.virtual_lines')
+local written = require('eca.preview.written')
 
 local M = {}
 
@@ -28,7 +29,6 @@ local M = {}
 ---@field fault string
 ---@field passage? eca.Passage of a rewrite or a question
 ---@field answer? eca.Answer of a question
----@field has_text? boolean something of the answer has come
 ---@field is_ranged? boolean the user has named the lines of a question
 ---@field is_lost? boolean the host that has had the conversation is gone
 ---@field unseen? boolean the server does not see unsaved changes around it
@@ -99,6 +99,7 @@ function M.drawing(preview)
     namespace = preview.namespace,
     hunks = preview.hunks,
     status = status.of(preview, conflicts_in(preview)),
+    is_running = preview.state == 'streaming',
   }
 end
 
@@ -185,6 +186,9 @@ function M.close(preview)
     if vim.api.nvim_buf_is_valid(buf) then
       unmap(buf)
     end
+  end
+  if #previews == 0 then
+    written.unwatch()
   end
   M.announce(preview, 'closed')
 end
@@ -305,6 +309,7 @@ function M.add(preview)
   local buf = preview.region.buf
   previews[#previews + 1] = preview
   watch(buf)
+  written.watch()
   others.announce(buf, 'preview') -- maps the keys
   M.redraw(buf)
   tick()

@@ -83,6 +83,16 @@ function M.list(chat)
   return known and sorted(vim.tbl_values(known.files), known.turn) or {}
 end
 
+--- The chats whose tools have written a file.
+---@param path string
+---@return string[]
+function M.writers(path)
+  return vim.tbl_filter(function(chat)
+    local file = chats[chat].files[path]
+    return file ~= nil and file.written > 0
+  end, vim.tbl_keys(chats))
+end
+
 ---@class eca.FilesUsed
 ---@field chat string
 ---@field turn integer

@@ -286,6 +286,10 @@ function draw.preview(op)
   require('eca.preview').set(mirror.clean(op))
 end
 
+function draw.changed_meanwhile(op)
+  require('eca.preview.written').changed(mirror.clean(op)) -- late: rare
+end
+
 function draw.place_answer(op)
   require('eca.preview').set(mirror.clean(op)) -- late: not before a question
 end

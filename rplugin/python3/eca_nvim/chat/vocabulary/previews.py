@@ -123,6 +123,18 @@ class ShowAnswer(bases.ViewOp, frozen=True, tag="place_answer"):
     fault: str = ""
 
 
+class ShowChangedMeanwhile(bases.ViewOp, frozen=True, tag="changed_meanwhile"):
+    """Files have changed while an agent answered that was asked to change none.
+
+    more: how many beside these. since: when it began, milliseconds ago. The user may have written
+    some of them.
+    """
+
+    paths: Sequence[str]
+    more: int
+    since: int
+
+
 class SetPreview(bases.ViewOp, frozen=True, tag="preview"):
     """What a preview shows now, whole.
 

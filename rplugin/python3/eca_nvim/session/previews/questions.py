@@ -36,6 +36,7 @@ from eca_nvim.chat.vocabulary.previews import (
 )
 from eca_nvim.session.aside import Aside
 from eca_nvim.session.chats import Chats, now
+from eca_nvim.session.previews.meanwhile import Meanwhile
 from eca_nvim.session.previews.rewrites import EMPTY, PACE, named_lines, passage
 from eca_nvim.session.servers import NamedServer, Servers
 from eca_nvim.session.view import View, isolated
@@ -131,11 +132,13 @@ class Questions:
         chats: Chats,
         view: View,
         read_contexts: Callable[[Sequence[object]], Iterable[Context]],
+        meanwhile: Meanwhile,
     ) -> None:
         self._servers = servers
         self._chats = chats
         self._view = view
         self._read_contexts = read_contexts
+        self._meanwhile = meanwhile
         self._threads: dict[str, _Thread] = {}
         self.table: Mapping[type[Intent], Callable[[Any], object]] = {
             AskInPlace: self._ask,
@@ -177,7 +180,8 @@ class Questions:
         """Have an agent answer. Raises AgentRefused and AgentFault."""
         agent = await thread.server.process.ready()
         prompt = self._prompt(thread, agent, tuple(self._read_contexts(contexts)))
-        await thread.aside.ask(agent, prompt, in_place=True)
+        with self._meanwhile.watched(thread.about.id, answer.question):
+            await thread.aside.ask(agent, prompt, in_place=True)
         if not answer.text.strip():
             raise AgentRefused(EMPTY)
 

@@ -35,7 +35,7 @@ from eca_nvim.chat.vocabulary.previews import (
     StopPreview,
 )
 from eca_nvim.session.aside import Aside
-from eca_nvim.session.files.checkpoints import Checkpoints
+from eca_nvim.session.previews.meanwhile import Meanwhile
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.view import View, isolated
 
@@ -110,12 +110,12 @@ class Rewrites:
         servers: Servers,
         view: View,
         folders: Callable[[], Sequence[str]],
-        checkpoints: Callable[[], Checkpoints],
+        meanwhile: Meanwhile,
     ) -> None:
         self._servers = servers
         self._view = view
         self._folders = folders
-        self._checkpoints = checkpoints
+        self._meanwhile = meanwhile
         self._running: dict[str, anyio.CancelScope] = {}
         self.table: Mapping[type[Intent], Callable[[Any], object]] = {
             Rewrite: self._rewrite,
@@ -180,13 +180,8 @@ class Rewrites:
         try:
             await agent.rewrite(wanted)
         except AgentLacks:
-            about = {"chat": wanted.id, "turn": 0}
-            instruction = {"title": "", "prompt": wanted.instruction}
-            self._checkpoints().want({"kind": "prompt", **about, **instruction})
-            try:
+            with self._meanwhile.watched(wanted.id, wanted.instruction):
                 await aside.ask(agent, Prompt(wanted.id, prompt_of(wanted)))
-            finally:
-                self._checkpoints().want({"kind": "end", **about})
             return False
         return True
 

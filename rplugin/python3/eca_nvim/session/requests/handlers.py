@@ -22,6 +22,7 @@ from eca_nvim.session.login_dialog import LONGEST_TEXT
 from eca_nvim.session.panels import Panels
 from eca_nvim.session.panels.panel import Panel, Scene
 from eca_nvim.session.previews.commits import Commits
+from eca_nvim.session.previews.meanwhile import Meanwhile
 from eca_nvim.session.previews.questions import Questions
 from eca_nvim.session.previews.rewrites import Rewrites
 from eca_nvim.session.requests.comments import CommentRequests
@@ -122,6 +123,7 @@ def request_handlers(
 
     code = CodeCompletion(servers, chats.folders)
     installs = cache(partial(Installs, servers, chats.changed))
+    meanwhile = Meanwhile(servers, view, checkpoints)
     scene = Scene(chats, servers, view, ledger, do, checkpoints, installs)
     return {
         query_intents.ChangeFolder: partial(_change_folder, folders, chats, servers, view),
@@ -142,8 +144,8 @@ def request_handlers(
         **CommentRequests(servers.persistence, chats, ledger, files, view).table,
         **ReviewRequests(ledger, recorder, checkpoints, chats, files, view).table,
         **Commits(servers, view, lambda: chats.folders).table,
-        **Rewrites(servers, view, lambda: chats.folders, checkpoints).table,
-        **Questions(servers, chats, view, contexts.read).table,
+        **Rewrites(servers, view, lambda: chats.folders, meanwhile).table,
+        **Questions(servers, chats, view, contexts.read, meanwhile).table,
         panels.RestoreCheckpoint: restore,
         **Panels(scene, _panel_kinds).table,
     }
