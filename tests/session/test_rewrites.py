@@ -17,6 +17,7 @@ from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.options import MODE, ChatOption, OptionOffer, OptionsChanged
 from eca_nvim.chat.vocabulary.previews import (
     AnswerReplaced,
+    ListInstructions,
     Rewrite,
     SetPreview,
     StopPreview,
@@ -24,6 +25,7 @@ from eca_nvim.chat.vocabulary.previews import (
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.session.previews.rewrites import EMPTY, LONG, SAME, prompt_of
+from eca_nvim.store import Store
 
 pytestmark = pytest.mark.anyio
 
@@ -254,3 +256,18 @@ async def test_what_was_never_asked_for_makes_no_chat(rig: Rig) -> None:
     agent.say("a", said("bye"))
     await rig.view.until(lambda: "bye" in rig.view.text())
     assert "hello" not in rig.view.text()
+
+
+async def test_instructions_are_kept_for_the_next_neovim(tmp_path: Path) -> None:
+    store = Store(tmp_path / "state", "/project")
+    for number, (new, expected) in enumerate(
+        [("louder", ["louder"]), ("shorter", ["shorter", "louder"])], start=1
+    ):
+        rig = Rig(store)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(rig.session.run)
+            assert await rig.ask(ListInstructions(number, "two\nlines")) == expected[1:]
+            assert await rig.ask(ListInstructions(10 + number, new)) == expected
+            assert await rig.ask(ListInstructions(20 + number, new)) == expected
+            tasks.cancel_scope.cancel()
+        rig.session.kill()

@@ -27,6 +27,16 @@ local is_new = false -- the operator was pressed, rather than repeated
 ---@field last integer
 ---@field name string what they are
 
+--- Add the instructions that the host has saved below those of this Neovim.
+---@param saved? string[]
+local function add_saved(saved)
+  for _, text in ipairs(type(saved) == 'table' and saved or {}) do
+    if #recent < MOST_RECENT and not vim.list_contains(recent, text) then
+      recent[#recent + 1] = text
+    end
+  end
+end
+
 ---@param text string
 local function remember(text)
   recent = vim.tbl_filter(function(other)
@@ -34,6 +44,7 @@ local function remember(text)
   end, recent)
   table.insert(recent, 1, text)
   recent[MOST_RECENT + 1] = nil
+  host.ask('instructions', { new = text }, add_saved)
 end
 
 --- Types of nodes that are whole functions in the grammars of most languages.
@@ -139,6 +150,7 @@ end
 ---@param take fun(instruction: string)
 local function pick(meant, take)
   local asked = return_window.asked()
+  host.ask('instructions', {}, add_saved) -- is answered first
   host.ask('list_templates', {}, function()
     if return_window.may_focus(asked, 'the list of instructions') then
       choose_from_list(meant, take)
@@ -216,6 +228,7 @@ end
 --- What completes the argument of `:Eca rewrite`.
 ---@return string[]
 function M.recent()
+  host.ask_if_running('instructions', {}, add_saved)
   return recent
 end
 

@@ -98,8 +98,8 @@ class SavedState(Struct):
     """The content of a project's file.
 
     prompts: when each was last sent (seconds since the epoch), oldest first; drafts, sessions and
-    options by chat id; comments by their ids; choices by kind (model, agent, variant, and "trust
-    <server>").
+    options by chat id; comments by their ids; choices by kind (model, agent, variant, "trust
+    <server>", and the last instructions of rewrites).
     """
 
     prompts: dict[str, float] = field(default_factory=dict)

@@ -66,6 +66,16 @@ class PutText(bases.Intent, frozen=True, tag="put"):
     below: bool = False
 
 
+class ListInstructions(bases.Intent, frozen=True, tag="instructions"):
+    """Ask for the last instructions of rewrites in this project, the newest first.
+
+    new: one that the user has just given, which is saved; "" for none.
+    """
+
+    request: int
+    new: str = ""
+
+
 class StopPreview(bases.Intent, frozen=True, tag="stop_preview"):
     """Stop what runs for a preview: what still comes is dropped."""
 

@@ -28,6 +28,7 @@ from eca_nvim.chat.vocabulary.events import ChatEvent, Role, TextReceived
 from eca_nvim.chat.vocabulary.previews import (
     AnswerReplaced,
     AskInPlace,
+    ListInstructions,
     PreviewState,
     PutText,
     Rewrite,
@@ -45,6 +46,10 @@ MOST_SHOWN: Final = 2000
 """Lines of an unfinished answer that are compared: of a longer one only the whole is."""
 SHARE: Final = 10
 """Comparing takes at most one part in so many of the time."""
+
+MOST_INSTRUCTIONS: Final = 20
+LONGEST_INSTRUCTION: Final = 1000
+_INSTRUCTIONS: Final = ("rewrite", "instructions")
 
 EMPTY: Final = "the answer is empty"
 THERE: Final = "the code is there already"
@@ -121,7 +126,17 @@ class Rewrites:
             Rewrite: self._rewrite,
             PutText: self._put,
             StopPreview: self._stop,
+            ListInstructions: self._instructions,
         }
+
+    def _instructions(self, intent: ListInstructions) -> Sequence[str]:
+        """Return the last instructions; a new one is saved if it is one line."""
+        saved, new = self._servers.persistence, intent.new
+        known = [it for it in (saved.kept(*_INSTRUCTIONS) or "").split("\n") if it]
+        if new and "\n" not in new and len(new) <= LONGEST_INSTRUCTION:
+            known = [new, *(it for it in known if it != new)][:MOST_INSTRUCTIONS]
+            saved.keep(*_INSTRUCTIONS, "\n".join(known))
+        return known
 
     def _put(self, intent: PutText) -> None:
         """Show the changes that put a text of the user's choice into their buffer."""
