@@ -13,7 +13,7 @@ from eca_nvim.chat.model.attempts import kept_chats
 from eca_nvim.chat.render.whole_chat import transcript
 from eca_nvim.chat.user_actions import attempts, history_edits
 from eca_nvim.chat.user_actions.folding import redraw
-from eca_nvim.chat.user_actions.prompts import send_prompt
+from eca_nvim.chat.user_actions.prompts import hold_prompt, send_prompt
 from eca_nvim.chat.vocabulary.call_details import Subagent
 from eca_nvim.chat.vocabulary.contexts import FileContext
 from eca_nvim.chat.vocabulary.effects import Prompt
@@ -103,9 +103,9 @@ def test_the_row_names_the_answer_and_its_model() -> None:
     talk.prompt("hello")
     talk.chat.shown_options = {"model": "mock-2"}
     talk.retry("mock-2", recap="said")
-    assert talk.seen == ["hello", "answer 2/2 · mock-2 · new session   [r ]r", "answer 2"]
+    assert talk.seen == ["hello", "answer 2/2 · mock-2 · new session", "answer 2"]
     talk.step(0, 1)
-    assert talk.seen == ["hello", "answer 1/2 · mock-1   [r ]r", "answer 1"]
+    assert talk.seen == ["hello", "answer 1/2 · mock-1", "answer 1"]
     assert "> answer 1/2 · mock-1" in transcript(talk.chat, 0).splitlines()
 
 
@@ -189,3 +189,23 @@ def test_ids_of_another_session_come_back() -> None:
     assert first.content_id is None
     talk.step(0, 1)
     assert first.content_id == "id of one 1"
+
+
+def test_a_prompt_that_is_held_back_leaves_the_way_to_the_other_answer() -> None:
+    """An option that the agent has not set holds it: it is queued, and sent later."""
+    talk = Talk()
+    talk.prompt("hello")
+    prompt = attempts.last_prompt(talk.chat)
+    assert prompt is not None
+    talk.take(attempts.ask_again(talk.chat, prompt, "kept", "", 2))
+    talk.take(hold_prompt(talk.chat, "hello", (), "not sent", 3))
+    talk.send("")
+    talk.hear(TextReceived(Role.USER, "hello\n", "u2"), *said("late"), ENDED)
+    row = attempts.attempts_at(talk.chat, 0)
+    assert row is not None
+    talk.take(attempts.show_attempt(talk.chat, row, 0, 4))
+    assert talk.seen == ["hello", "answer 1/2", "answer 1"]
+    row = attempts.attempts_at(talk.chat, 0)
+    assert row is not None
+    talk.take(attempts.show_attempt(talk.chat, row, 1, 5))
+    assert talk.seen[-2:] == ["hello", "late"]

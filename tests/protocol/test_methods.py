@@ -1,5 +1,8 @@
 """Every method of the protocol has a type, of the right direction and kind."""
 
+import re
+from pathlib import Path
+
 import pytest
 from tests.protocol.client_messages import (
     CLIENT_MESSAGES,
@@ -7,6 +10,7 @@ from tests.protocol.client_messages import (
     CLIENT_REQUESTS,
 )
 
+import eca_nvim
 from eca_nvim.protocol.base.types import result_type
 from eca_nvim.protocol.eca import SERVER_NOTIFICATIONS, SERVER_REQUESTS, Notification, Request
 
@@ -79,6 +83,7 @@ other      <-  $/progress
 other      <-  $/showMessage
 other      ->  $/cancelRequest
 """
+PACKAGE = Path(eca_nvim.__file__).parent
 TABLES = {
     "->r": CLIENT_REQUESTS,
     "->": CLIENT_NOTIFICATIONS,
@@ -98,6 +103,16 @@ def test_no_other_methods_are_listed() -> None:
     assert sorted([*SERVER_NOTIFICATIONS, *SERVER_REQUESTS, *CLIENT_MESSAGES]) == sorted(
         method for _, method in ROWS
     )
+
+
+def test_each_method_is_in_use() -> None:
+    """What is only a type would be a feature that nobody has."""
+    modules = [it for it in PACKAGE.rglob("*.py") if not {"protocol", "demo"} & {*it.parts}]
+    product = "\n".join(it.read_text() for it in modules)
+    kinds = {**SERVER_NOTIFICATIONS, **SERVER_REQUESTS, **CLIENT_MESSAGES}
+    words = {*re.findall(r"\w+", product)}
+    unused = [it for it, kind in kinds.items() if kind.__name__ not in words]
+    assert [it for it in unused if f'"{it}"' not in product] == []
 
 
 @pytest.mark.parametrize("request_type", [*CLIENT_REQUESTS.values(), *SERVER_REQUESTS.values()])

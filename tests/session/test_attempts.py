@@ -11,9 +11,19 @@ from tests.support.announced import announced
 from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary import query_intents as asks
-from eca_nvim.chat.vocabulary.events import NoticeReceived, Role, TextReceived, TitleChanged
+from eca_nvim.chat.vocabulary.agent_events import JobsChanged
+from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.events import (
+    NoticeReceived,
+    Role,
+    TextReceived,
+    TitleChanged,
+    ToolFinished,
+    ToolRunning,
+)
 from eca_nvim.chat.vocabulary.ops import Answer, SetInput
 from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability
+from eca_nvim.chat.vocabulary.turn_events import Job, JobState
 from eca_nvim.session.requests.attempts import NO_PROMPT, ONE_ANSWER, OPEN_ELSEWHERE
 
 pytestmark = pytest.mark.anyio
@@ -139,3 +149,23 @@ async def test_deleting_the_chat_deletes_all_answers(rig: Rig) -> None:
     await turn(rig, 3, asks.RetryPrompt("a"))
     await asked(rig, asks.DeleteChat("a"))
     assert archive.asked[1:] == [("delete", "a"), ("delete", "kept-1")]
+
+
+async def test_a_command_that_ended_meanwhile_is_shown_so(rig: Rig) -> None:
+    agent = await rig.ready("a")
+    call, runs = (
+        ToolCall("c1", name="shell", summary="make"),
+        Job("make", chat_id="a", call_id="c1"),
+    )
+    rig.do(intents.SendPrompt("a", "run it"))
+    await rig.view.until(lambda: agent.prompts)
+    echo = TextReceived(Role.USER, "run it\n", "u1")
+    agent.say("a", RUNNING, echo, ToolRunning(call), ToolFinished(call, ("ok",)), ENDED)
+    agent.announce(JobsChanged((runs,)))
+    await turn(rig, 2, asks.RetryPrompt("a"))
+    ended = Job("make", JobState.KILLED, chat_id="kept-1", call_id="c1")
+    agent.announce(JobsChanged((ended,)))
+    await asked(rig, asks.ShowAttempt("a", 0, 1))
+    text = await said(rig)
+    assert "answer 1/2" in text
+    assert "killed" in text

@@ -5,6 +5,7 @@
 --- - All text begins in one column. A nested block has the bar of the block around it in the first
 ---   cell of the margin.
 --- - Marks belong to a block's rows and are cleared before the rows are removed.
+local keys = require('eca.ui.keys')
 local places = require('eca.transcript.places')
 
 local M = {}
@@ -80,6 +81,21 @@ function M.header(buf, row, segments)
     end
     column = last
   end
+end
+
+--- Show after a row which keys run actions; a key that the user has mapped counts first.
+---@param buf integer
+---@param row integer
+---@param actions string[]
+function M.keys(buf, row, actions)
+  local shown = vim.tbl_map(function(action)
+    return keys.of(buf, 'n', action)
+  end, actions)
+  vim.api.nvim_buf_set_extmark(buf, colours, row, 0, {
+    end_col = 0,
+    virt_text = { { '  ' .. table.concat(vim.tbl_values(shown), ' '), 'EcaMuted' } },
+    virt_text_pos = 'eol',
+  })
 end
 
 --- Highlight parts of a body. A mark to the end of its line highlights the whole row of the window.

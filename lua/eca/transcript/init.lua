@@ -181,6 +181,8 @@ local function decorate(chain, new, row)
   end
   if lines and block.kind == 'user' then
     decoration.user(buf, row, row + #lines - 1)
+  elseif block.kind == 'attempts' then
+    decoration.keys(buf, row, { 'PreviousAttempt', 'NextAttempt' })
   end
 end
 

@@ -212,7 +212,7 @@ def attempt_title(block: AttemptsBlock) -> str:
 def _attempts_header(
     block: AttemptsBlock, _settings: RenderSettings, _now: int
 ) -> Sequence[ops.Segment]:
-    return ((attempt_title(block), "EcaNote"), ("   [r ]r", "EcaMuted"))
+    return ((attempt_title(block), "EcaNote"),)
 
 
 class _Renderer(Struct, frozen=True):

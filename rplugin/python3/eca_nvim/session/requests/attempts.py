@@ -4,7 +4,7 @@ Each answer has a session of the agent of its own, which goes first; then the vi
 functions raise AgentRefused.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -18,6 +18,7 @@ from eca_nvim.chat.user_actions import attempts
 from eca_nvim.chat.user_actions.history_edits import files_restored
 from eca_nvim.chat.vocabulary import query_intents as intents
 from eca_nvim.chat.vocabulary.options import MODEL, Ability, ChatOption, first_of
+from eca_nvim.chat.vocabulary.turn_events import Job
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.incoming import dropped
 from eca_nvim.session.options.lines import no_option, require_offered
@@ -88,11 +89,17 @@ class Attempts:
             if wanted.kept_as in self._chats.table:
                 raise AgentRefused(OPEN_ELSEWHERE)
             async with self._new_session(chat):
-                await archive.exchange(chat.id, wanted.kept_as)
+                await archive.exchange(chat.id, left := wanted.kept_as)
             self._chats.show(attempts.show_attempt(chat, row, place, now()))
+            self._chats.apply(chat, self._jobs(chat, left))
             self._use_model(chat, wanted.model)
             rows = (it for it in chat.root.blocks if isinstance(it, AttemptsBlock))
             return next((it.id for it in rows if it.shown is wanted), 0)
+
+    def _jobs(self, chat: Chat, other_id: str) -> Sequence[Job]:
+        """Return what is known of the commands of an answer, which may have ended meanwhile."""
+        known = (it.job for it in self._servers.of(chat).incoming.jobs)
+        return [it for it in known if it.call_id is not None and it.chat_id in (chat.id, other_id)]
 
     @asynccontextmanager
     async def _changing(self, chat: Chat) -> AsyncIterator[Archive]:
