@@ -42,10 +42,13 @@ local function lines_of(buf, comment)
   local lines = {} ---@type eca.VirtualLine[]
   local texts = vim.split(comment.text, '\n', { plain = true })
   for index, text in ipairs(texts) do
-    local segments = { { virtual_lines.shown(text, 0, tab), '' } }
+    local segments = {} ---@type eca.Segment[]
+    for word in virtual_lines.shown(text, 0, tab):gmatch(' *[^ ]+') do
+      segments[#segments + 1] = { word, '', needs = vim.api.nvim_strwidth(word) }
+    end
     if index == #texts then
       local words = STATES[comment.state]
-      segments[2] = { '  ' .. words[1], words[2], needs = #words[1] + 2 }
+      segments[#segments + 1] = { '  ' .. words[1], words[2], needs = #words[1] + 2 }
     end
     for _, line in ipairs(virtual_lines.wrap(segments, cells)) do
       table.insert(line, 1, { BAR, 'EcaUserBar' })
