@@ -35,7 +35,7 @@ def allow_as_edited(nvim: Neovim, name: str) -> tuple[Path, str]:
     nvim.wait_until("vim.fn.tabpagenr('$') == 2")
     nvim.keys("<C-w>lGgg]c-")
     nvim.wait_screen("nothing would be left: r rejects it")
-    nvim.keys("Gomine<Esc>")
+    nvim.keys("2GGomine<Esc>")  # a number is a count here, and answers nothing
     nvim.wait_screen("as edited")
     text = str(nvim.lua(TEXT))
     nvim.keys("a")

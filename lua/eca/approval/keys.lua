@@ -7,14 +7,15 @@ local NUMBERED = 9
 
 --- The keys, in the order of the border. Choices whose names must be read have numbers. `a` and `A`
 --- stand for the only choice of their kind; beside numbers the border leaves them out, and they say
---- so if several are of the kind.
+--- so if several are of the kind. Where the user edits there are no numbers: they are counts.
 ---@param request eca.Request as it was shown
 ---@param now eca.Pending the same as it is pending now
 ---@param all? eca.Choice allows all pending calls of the chat
+---@param edits? boolean the user edits what waits
 ---@return eca.Choice[]
-function M.of(request, now, all)
-  local keys, plain = {}, not now.listed ---@type eca.Choice[], boolean
-  for number, choice in ipairs(now.listed and now.choices or {}) do
+function M.of(request, now, all, edits)
+  local keys, plain = {}, edits or not now.listed ---@type eca.Choice[], boolean
+  for number, choice in ipairs(not plain and now.choices or {}) do
     if number <= NUMBERED then
       keys[number] = {
         key = tostring(number),

@@ -148,7 +148,8 @@ end
 local function actions(tab)
   local request = tab.diff.request
   local now = request and decide.now(request)
-  local list = now and answer_keys.of(request, now) or { unpack(tab.diff.actions or {}) }
+  local list = now and answer_keys.of(request, now, nil, tab.diff.is_open)
+    or { unpack(tab.diff.actions or {}) }
   for _, answer in ipairs(now and list or {}) do
     local run = answer.run
     if answer.key ~= 'r' and answer.key ~= 'R' then
