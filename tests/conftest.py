@@ -11,6 +11,7 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
+from hypothesis import HealthCheck, settings
 from tests.demo.client import DEMO, WITHOUT_PAUSES
 from tests.support import servers
 from tests.support.autocommands import WATCHED
@@ -23,6 +24,10 @@ from tests.support.screen import Value
 from tests.support.script import Step
 from tests.support.servers import Replay, ScriptedServer
 from tests.support.workspace import make_workspace
+
+# A busy machine takes its time, for an example, too.
+settings.register_profile("ours", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ours")
 
 STARTED = pytest.StashKey[list[Neovim]]()
 

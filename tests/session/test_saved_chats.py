@@ -281,6 +281,7 @@ class TestOlder:
         archive.fault = CursorExpired("gone")
         line = await warned(rig, asks.LoadOlder("b"))
         assert "shown again" in line
+        await rig.done()  # it is opened after the line
         assert [it[0] for it in archive.asked] == ["open", "history", "open"]
         assert rig.view.of(ClearChat)[-1] == ClearChat("b")
 

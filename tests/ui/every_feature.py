@@ -135,8 +135,7 @@ def context(nvim: Neovim) -> None:
     subprocess.run(["git", "add", "a.txt"], cwd=nvim.launch.cwd, check=True)
     nvim.command("Eca commit")
     nvim.wait_until("vim.bo.filetype == 'gitcommit'")
-    nvim.command("Eca commit!")
-    nvim.command("quit!")
+    nvim.command("Eca commit!\nEca commit!\nquit!")  # the second ends the first, which has no time
     nvim.keys("i")
     nvim.lua("require('eca').complete() vim.cmd.stopinsert()")
     nvim.command("Eca complete")
@@ -150,9 +149,12 @@ def context(nvim: Neovim) -> None:
     catch_up(nvim)
     nvim.keys("<C-s>")
     wait_idle(nvim)
-    for line in ("template explain", "template", "prompts"):
-        eca(nvim, line)
-        wait_idle(nvim)
+    eca(nvim, "template explain")
+    wait_idle(nvim)
+    eca(nvim, "template")  # the first of them wants the changes, and is idle until it has them
+    nvim.wait_until("_G.used.intents.read_diff")
+    wait_idle(nvim)
+    eca(nvim, "prompts")
     nvim.keys(":1wincmd w<CR>:edit src/calc.py<CR>x:write<CR>")
     eca(nvim, "act")
     wait_idle(nvim)

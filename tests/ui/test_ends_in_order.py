@@ -75,7 +75,6 @@ ELSEWHERE = {
     "intents": {
         *("attach", "drawn", "returned"),  # the ways of all others
         "image",  # needs a terminal with images
-        "read_diff",  # of a prompt with @diff, which is not always read before the turn ends
     },
 }
 """What this test does not use."""

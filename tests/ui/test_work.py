@@ -3,6 +3,7 @@
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
+from tests.ui.talk import wait_line
 
 pytestmark = pytest.mark.either_nvim
 
@@ -52,9 +53,7 @@ def test_a_stop_ends_a_subagent(nvim: Neovim) -> None:
     nvim.keys("<Esc><C-c>")
     nvim.wait_until("require('eca').status().state == 'idle'")
     nvim.wait_screen(lambda screen: "allow this?" not in screen)
-    assert any(
-        line.startswith("⊘ agent explorer: exploring the workshop stopped") for line in text(nvim)
-    )
+    wait_line(nvim, "⊘ agent explorer: exploring the workshop stopped")
 
 
 def test_a_plan_is_one_list_and_a_line_above_the_input(
