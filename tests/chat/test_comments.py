@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from eca_nvim.chat.model.comments import (
     MOST_QUOTED,
+    MOST_WATCHED,
     Comment,
     CommentState,
     Texts,
@@ -119,6 +120,15 @@ def test_a_file_that_is_shorter_or_gone() -> None:
     gone = sent(comment, texts(FILE))
     assert settled(gone, Texts({PATH: None})).state is CommentState.ADDRESSED
     assert settled(sent(comment, texts([])), texts([])).state is CommentState.OPEN
+
+
+def test_of_very_many_lines_the_first_are_watched() -> None:
+    many = [f"{number}" for number in range(3 * MOST_WATCHED)]
+    comment = sent(made(line=2, count=2 * MOST_WATCHED), texts(many))
+    assert len(comment.sums) < MOST_WATCHED + 9
+    for changed, state in ((MOST_WATCHED + 9, CommentState.OPEN), (9, CommentState.ADDRESSED)):
+        now = [*many[:changed], "other", *many[changed + 1 :]]
+        assert settled(comment, texts(now)).state is state
 
 
 def test_unsent_ones_are_sent_first_then_those_that_are_open() -> None:

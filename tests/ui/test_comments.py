@@ -151,8 +151,8 @@ def test_comments_in_the_code(stage: Neovim, file: Path) -> None:
     assert drawn(stage) == []
     stage.command("diffoff")
     assert len(drawn(stage)) == 1
-    told(stage)
-    stage.wait_for(lambda: drawn(stage) == [], "the comment to go")
+    draw(stage, ["forget", CHAT], ["emit", "EcaChatClosed", {"chat": CHAT}])
+    stage.wait_for(lambda: drawn(stage) == [], "the comment to go with its chat")
     stage.command("enew")
     stage.keys(":Eca changes comment<CR>")
     stage.wait_screen("no file to comment on here")

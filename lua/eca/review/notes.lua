@@ -37,12 +37,21 @@ function M.words(chat)
   return words[chat]
 end
 
+--- Have the host look where the comments are, and whether they are addressed.
+---@param chat string
+local function check(chat)
+  host.send_if_running('check_comments', { chat = chat })
+end
+
 --- Called with a new list of changes.
 ---@param chat string
 ---@param changes eca.Change[]
 function M.listed(chat, changes)
   for _, change in ipairs(changes) do
     M.words(chat)[change.key] = nil
+  end
+  if #M.comments(chat) > 0 then
+    check(chat)
   end
 end
 
@@ -87,11 +96,6 @@ local function set(chat, comments)
   for _, listener in ipairs(listeners) do
     listener(chat)
   end
-end
-
----@param chat string
-local function check(chat)
-  host.send_if_running('check_comments', { chat = chat })
 end
 
 --- Op `comments`.
@@ -293,9 +297,8 @@ vim.api.nvim_create_autocmd('User', {
   group = group,
   pattern = 'EcaChatClosed',
   callback = function(event)
-    local had = #M.comments(event.data.chat) > 0
     vim.schedule(function()
-      if had and not buffers.get(event.data.chat) then
+      if not buffers.get(event.data.chat) then
         words[event.data.chat] = nil
         vim.tbl_map(check, buffers.ids()) -- they are for the others now
         draw()

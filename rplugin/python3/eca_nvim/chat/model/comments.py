@@ -23,6 +23,8 @@ from eca_nvim.chat.vocabulary import query_intents
 
 AROUND: Final = 3
 """Lines around a comment by which it is found."""
+MOST_WATCHED: Final = 2000
+"""Lines of a comment that are kept as sums: what changes below them does not count."""
 MOST_QUOTED: Final = 40
 """Lines of a side of a hunk that are kept, to be quoted."""
 MOST_CHARACTERS: Final = 400
@@ -171,7 +173,7 @@ def _anchored(comment: Comment, texts: Texts) -> Comment:
     """Return a comment about the lines at its place, or at the end if the file is shorter now."""
     lines = texts.lines(comment.paths[0])
     first = max(0, min(comment.line - 1, len(lines) - comment.count))
-    end, above = first + comment.count, max(0, first - AROUND)
+    end, above = first + min(comment.count, MOST_WATCHED), max(0, first - AROUND)
     return replace(
         comment,
         line=first + 1,
@@ -194,7 +196,7 @@ def _place(comment: Comment, texts: Texts) -> int | None:
     if not comment.sums:
         return None
     sums, all_sums = "".join(map(chr, comment.sums)), texts.sums(comment.paths[0])
-    over, end = comment.over, comment.over + comment.count
+    over, end = comment.over, comment.over + min(comment.count, MOST_WATCHED)
     for around in (AROUND, 1):
         top, bottom = max(0, over - around), min(len(sums), end + around)
         is_sure = around == AROUND or comment.count > 0 or top < over < bottom
