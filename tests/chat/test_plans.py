@@ -24,3 +24,5 @@ def test_the_plan_that_waits_comes_before_the_newest_answer() -> None:
     assert proposed_plan(driver.chat) == {"block": 4, "text": "# B"}
     driver.hear_exactly(ToolRequested(replace(plan, arguments={"plan": 1}), needs_approval=True))
     assert proposed_plan(driver.chat) == {"block": 2, "text": "1. Look"}
+    assert proposed_plan(driver.chat, 2) == {"block": 2, "text": "1. Look"}
+    assert proposed_plan(driver.chat, 1) is None, "a prompt"

@@ -92,7 +92,7 @@ def test_a_plan_is_changed_kept_and_sent_back(
     nvim.keys(":EcaChat and now?<CR>")
     wait_line(nvim, "2. End")
     wait_idle(nvim)
-    nvim.keys(":Eca plan<CR>")
+    nvim.keys("<C-w>kGgd")
     nvim.wait_screen("<C-s> sends it")
     nvim.keys("<C-s>")
     assert "outside the workspace, take its @ away: @/etc/passwd" in nvim.messages()

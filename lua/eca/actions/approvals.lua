@@ -111,12 +111,14 @@ function M.approve_all()
   end
 end
 
---- Show the diff of the tool call under the cursor, else of the pending one. Of a plan that is its
---- text, to change it.
+--- Show the diff of the tool call under the cursor, else of the pending one. Of a plan or an answer
+--- that is its text, to change it.
 function M.diff()
   local block, item = blocks.here(), chosen()
   if item and item.plan and (not block or block.id == item.block) then
     plan.open(item.chat)
+  elseif block and not item and block.kind == 'assistant' then
+    plan.open(block.chat, block.id)
   elseif block then
     local instead = item and { item.chat, item.block }
     diff.ask('diff', { chat = block.chat, block = block.id, instead = instead })
@@ -127,6 +129,11 @@ function M.diff()
   end
 end
 
-M.answer, M.plan = question.open, plan.open
+--- Show the plan of the current chat.
+function M.plan()
+  plan.open()
+end
+
+M.answer = question.open
 
 return M

@@ -134,7 +134,11 @@ end
 ---@param plan eca.ProposedPlan
 local function leave(plan)
   vim.bo[plan.buf].modified = false
-  others.close(vim.api.nvim_get_current_win())
+  if #vim.api.nvim_list_wins() == 1 then
+    vim.cmd.enew() -- the last window cannot be closed
+  else
+    others.close(vim.api.nvim_get_current_win())
+  end
   if plan.origin then
     return_window.go_back(plan.origin)
   end
@@ -206,13 +210,14 @@ end
 
 --- Open the plan that the agent proposes in a tab page: the one that waits, else its last answer.
 ---@param chat? string default: the current one
-function M.open(chat)
+---@param block? integer of another answer
+function M.open(chat, block)
   local id = chat or windows.current_chat()
   if not id then
     return notify.info('no chat yet')
   end
   local asked = return_window.asked()
-  host.ask('plan', { chat = id }, function(found)
+  host.ask('plan', { chat = id, block = block }, function(found)
     if not found then
       return notify.info('no plan yet: ask the agent for one')
     elseif not return_window.may_focus(asked, 'the plan') then

@@ -52,16 +52,17 @@ _SPEAKER = re.compile(
 _FENCES = re.compile("^ *(`{3,})", re.MULTILINE)
 
 
-def proposed_plan(chat: Chat) -> Mapping[str, object] | None:
+def proposed_plan(chat: Chat, block_id: int | None = None) -> Mapping[str, object] | None:
     """Return the text of a plan, and its block; None if there is none.
 
     It is the one that waits for the user. Agents that do not ask write it as their answer (ECA's
-    plan agent, codex 2.6): then it is the newest one.
+    plan agent, codex 2.6): then it is the newest one, or that of a block.
     """
-    for block in reversed(chat.waiting):
+    for block in reversed(chat.waiting if block_id is None else ()):
         if text := plan_of(block):
             return {"block": block.id, "text": text}
-    for block in reversed(chat.blocks.values()):
+    named = chat.blocks.get(block_id) if block_id is not None else None
+    for block in (named,) if named else reversed(chat.blocks.values()):
         if not isinstance(block, TextBlock) or block.lane is not chat.root:
             continue
         if block.kind is BlockKind.ASSISTANT and (text := block.text.strip()):

@@ -169,10 +169,12 @@ class RequestTranscript(bases.ChatIntent, frozen=True, tag="transcript"):
 class RequestPlan(bases.ChatIntent, frozen=True, tag="plan"):
     """Ask for the plan that the agent proposes (`whole_chat.proposed_plan`).
 
-    The answer is a table of text and block; nil if the agent has said nothing yet.
+    The answer is a table of text and block; nil if the agent has said nothing yet. With a `block`
+    it is that answer of the agent.
     """
 
     request: int
+    block: int | None = None
 
 
 class RequestTimeline(bases.ChatIntent, frozen=True, tag="timeline"):

@@ -69,7 +69,7 @@ class ChatContent:
         self._view = view
         self.table: Mapping[type[query_intents.Intent], Callable[[Any], object]] = {
             query_intents.RequestTranscript: self._transcript,
-            query_intents.RequestPlan: lambda it: proposed_plan(self._chat(it.chat)),
+            query_intents.RequestPlan: lambda it: proposed_plan(self._chat(it.chat), it.block),
             query_intents.RequestTimeline: lambda it: timeline(self._chat(it.chat), it.block),
             query_intents.Reveal: self._reveal,
             query_intents.RequestOutput: self._output,
