@@ -134,11 +134,11 @@ end
 ---@param plan eca.ProposedPlan
 local function leave(plan)
   vim.bo[plan.buf].modified = false
+  local win = vim.api.nvim_get_current_win()
   if #vim.api.nvim_list_wins() == 1 then
-    vim.cmd.enew() -- the last window cannot be closed
-  else
-    others.close(vim.api.nvim_get_current_win())
+    others.call('TabNew', vim.cmd.tabnew) -- the last window cannot be closed
   end
+  others.close(win)
   if plan.origin then
     return_window.go_back(plan.origin)
   end
