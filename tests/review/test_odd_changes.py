@@ -66,8 +66,22 @@ def renamed_by_case_and_locked(folder: Path) -> None:
     (folder / "A").chmod(0o400)
 
 
+def second_name(folder: Path) -> None:
+    (folder / "second").hardlink_to(folder / "a")
+    (folder / "a").write_text("in both\n")
+
+
+def ignored_from_now_on(folder: Path) -> None:
+    (folder / ".gitignore").write_text("a\n")
+    (folder / "a").write_text("not stored any more\n")
+
+
 @pytest.mark.parametrize(
-    "change", [file_to_folder, folder_to_file, moved_into_itself, renamed_by_case_and_locked]
+    "change",
+    [
+        *(file_to_folder, folder_to_file, moved_into_itself, renamed_by_case_and_locked),
+        *(second_name, ignored_from_now_on),
+    ],
 )
 def test_what_is_where_something_else_was_is_taken_back_and_done_again(
     watched: Watched, repository: Path, change: Callable[[Path], None]

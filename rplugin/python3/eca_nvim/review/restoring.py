@@ -6,9 +6,11 @@ Rules kept here:
 - A file that is no more as the user was shown it stays.
 - A moved file is not deleted if it could not go back to its old place.
 - Deleted files come last, but for those that are where a folder or a file was: they make room. A
-  folder gives way if it was not there, or if only such files were in it.
+  folder gives way if it was not there, or if only such files were in it. Nor for those with another
+  name (a hard link): what is written there would be in them, too, and nothing is lost with a name.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePath
@@ -83,7 +85,7 @@ class Restoring:
         was_other = asked.fault is not None or asked.is_elsewhere(before)
         has_room = was_other and now.is_absent  # what was there has gone back
         if not has_room and (now.fault is not None or not now.same_as(asked)):
-            return now.fault or CHANGED
+            return asked.fault or now.fault or CHANGED
         for origin in origins(self.files, self.files[path]):
             if origin in self._failed:
                 return self._failed[origin]
@@ -118,12 +120,22 @@ def is_behind_link(files: Mapping[str, FileRecord], path: str) -> bool:
 
 
 def _in_the_way(files: Mapping[str, FileRecord]) -> Iterator[str]:
-    """Yield files to delete that are where a folder was, or in a folder that was a file."""
+    """Yield files to delete that are where a folder was, or in a folder that was a file.
+
+    And those that have another name.
+    """
     back = {path for path, it in files.items() if not it.before.is_absent}
     folders = {str(above) for path in back for above in PurePath(path).parents}
     for path in files.keys() - back:
-        if path in folders or any(str(above) in back for above in PurePath(path).parents):
+        is_above = path in folders or any(str(it) in back for it in PurePath(path).parents)
+        if is_above or _has_other_name(path):
             yield path
+
+
+def _has_other_name(path: str) -> bool:
+    with suppress(OSError, ValueError):
+        return os.lstat(path).st_nlink > 1
+    return False
 
 
 def _make_room(place: Path) -> None:

@@ -20,9 +20,10 @@ from msgspec import Struct, field
 from eca_nvim.chat.model.calls import is_safe_path
 from eca_nvim.review.checkpoint_store import Change, Checkpoint, CheckpointStore, StoredFile, Tree
 from eca_nvim.review.git import GitFailed, list_project
-from eca_nvim.review.snapshots import Blobs, Snapshot
+from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
 from eca_nvim.review.turn_changes import UNSEEN, FileRecord
 
+UNSTORED: Final = "what is there now is not stored, and stays"
 _IGNORE_FILE = ".gitignore"
 MOST_NAMED: Final = 1000
 """Paths that a checkpoint names: what is missing in it, and what a turn has changed."""
@@ -115,7 +116,10 @@ def compare(
         is_hidden = path in added or any(_is_below(path, it) for it in lost if it != path)
         if earlier.is_absent and is_hidden:
             earlier = UNSEEN
-        files[path] = (earlier, _state(blobs, new, place, now.get(path)))
+        later = _state(blobs, new, place, now.get(path))
+        if later.is_absent and _is_there(path):  # git ignores it now
+            later = take_snapshot(path, blobs, follow=False)
+        files[path] = (earlier, later)
     known = [it for root in roots for it in store.present(before.tree.id, root, asked)]
     return Found(files, frozenset(kept.keys() - shown.keys()), frozenset(known))
 
@@ -145,7 +149,7 @@ def _is_changed(path: str, change: Change, moved: Collection[str], before: Momen
     """
     old, new = change
     if old is not None and new is None:
-        return not _is_there(path)
+        return not _is_there(path) or changed_at(path) >= before.began
     if old is None and new is not None and changed_at(path) < before.began:  # ns since 1970
         return new.blob in moved
     return True
@@ -216,9 +220,9 @@ def what_goes_back(
 ) -> Mapping[str, FileRecord]:
     """Return the files that can be what they were at a checkpoint, so that nothing is lost.
 
-    A file that is there but not stored would be. One that the checkpoint lacks may have been there,
-    too, but ignored or refused: only what was made or changed since is deleted. tree: that of now.
-    Raises GitFailed.
+    A file that is there but not stored would be: it has a fault. One that the checkpoint lacks may
+    have been there, too, but ignored or refused: only what was made or changed since is deleted.
+    tree: that of now. Raises GitFailed.
     """
     changes, refused = store.changes(tree.id, checkpoint.tree, roots), _refused_then(checkpoint)
     lost = [path for path, (now, then) in changes.items() if _shows_more(store, path, (then, now))]
@@ -233,9 +237,11 @@ def what_goes_back(
     }
     files = dict[str, FileRecord]()
     for path, (now, then) in changes.items():
-        if path in gone if then is None else now is not None or _is_free(path, gone):
+        if then is not None or path in gone:
             _, place = _placed(path, roots)
-            files[path] = FileRecord(_state(blobs, then, place), _state(blobs, now, place))
+            is_free = now is not None or _is_free(path, gone)
+            present = _state(blobs, now, place, None if is_free else UNSTORED)
+            files[path] = FileRecord(_state(blobs, then, place), present)
     return files
 
 

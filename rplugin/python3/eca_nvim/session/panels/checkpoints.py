@@ -82,7 +82,7 @@ class CheckpointsPanel(Panel):
         changed = f"{count} changed" if count else ""
         about = cell(prompt, 40)
         if plan:
-            names = [PurePath(path).name for path in sorted(plan)]
+            names = [PurePath(path).name for path in sorted(plan) if plan[path].after.fault is None]
             more = f" and {len(names) - _NAMED} more" if names[_NAMED:] else ""
             about = cell(f"{len(names)} files as they were: {', '.join(names[:_NAMED])}{more}")
         actions = ("files", "restore", "delete") if plan else ("files", "delete")
@@ -156,6 +156,8 @@ def _files(checkpoint: str, plan: Mapping[str, FileRecord], roots: Sequence[str]
 
 def _verb(file: FileRecord) -> str:
     """Return what going back does to a file."""
+    if file.after.fault is not None:
+        return "stays"
     if file.before.is_absent:
         return "deleted"
     return "created" if file.after.is_absent else "restored"
