@@ -15,7 +15,10 @@ if folder then
   vim.fn.chdir(folder)
 end
 
-vim.g.eca = { server = vim.env.ECA_SERVER or 'eca' }
+local server = vim.env.ECA_SERVER
+if server or not vim.g.eca then
+  vim.g.eca = { server = server or 'eca' }
+end
 
 local prompt = vim.env.ECA_PROMPT
 vim.env.ECA_PROMPT = nil

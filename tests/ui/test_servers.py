@@ -121,7 +121,7 @@ def test_the_panel_has_all_known_servers_and_marks_the_one_that_answers(
     start_nvim: StartNeovim, tmp_path: Path
 ) -> None:
     (tmp_path / "qwen").touch(0o755)
-    nvim = start_nvim(columns=80, lines=60)
+    nvim = start_nvim(settings={"server": "demo"}, columns=80, lines=60)
     nvim.lua("vim.env.PATH = ...", str(tmp_path))
     nvim.keys(":Eca server<CR>")
     nvim.wait_screen("● here")
