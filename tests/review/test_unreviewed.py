@@ -10,6 +10,7 @@ from tests.review.desk import Desk
 
 from eca_nvim.chat.text.text_differences import spans
 from eca_nvim.chat.vocabulary.events import ToolFinished
+from eca_nvim.review.text_changes import changes
 from eca_nvim.review.unreviewed import ReviewedText, unreviewed
 
 Lines = Sequence[str]
@@ -45,7 +46,7 @@ def histories(draw: st.DrawFn) -> list[tuple[Lines, Sequence[str | None]]]:
 def followed(history: Sequence[tuple[Lines, Sequence[str | None]]]) -> ReviewedText:
     text = ReviewedText(history[0][0])
     for later, keys in history[1:]:
-        text.follow(later, keys)
+        text.follow(later, [*zip(changes(text.now, later), keys, strict=False)])
     return text
 
 

@@ -15,13 +15,12 @@ Rules kept here:
 - A file that was created, deleted or moved, or that has no lines to compare, is one change.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, repeat
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from eca_nvim.chat.text.rewritten import changed_parts
-from eca_nvim.chat.text.text_differences import Lines, common, spans
+from eca_nvim.chat.text.text_differences import Lines, common
 from eca_nvim.review.change_list import (
     Present,
     Table,
@@ -31,7 +30,7 @@ from eca_nvim.review.change_list import (
     texts_around,
     whole_entries,
 )
-from eca_nvim.review.text_changes import Change, lines_of
+from eca_nvim.review.text_changes import Change, changes, lines_of
 from eca_nvim.review.turn_changes import TurnChanges
 
 MOST_WORDS = 500
@@ -92,16 +91,14 @@ class ReviewedText:
         self.now = lines
         self.hunks: Sequence[Hunk] = ()
 
-    def follow(self, later: Lines, keys: Sequence[str | None] = ()) -> None:
+    def follow(self, later: Lines, made: Sequence[tuple[Change, str | None]] = ()) -> None:
         """Go on to a later text.
 
-        keys: of the changes between the two, in order, if a tool made them. None: it was kept.
+        made: the changes between the two, in order, if a tool made them, with their keys; None: it
+        was kept.
         """
-        edits = zip(spans(self.now, later), chain(keys, repeat(None)), strict=False)
-        pieces = [
-            _Piece(old, end, new_end - new - end + old, False, () if key is None else (key,))
-            for (old, end, new, new_end), key in edits
-        ]
+        found = made or [(change, None) for change in changes(self.now, later)]
+        pieces = [*_edits(found)]
         for it in self.hunks:
             grows = it.old_end - it.old - it.new_end + it.new
             pieces.append(_Piece(it.new, it.new_end, grows, True, it.keys))
@@ -120,6 +117,15 @@ class ReviewedText:
             else:
                 reviewed += later[new:new_end]
         self.lines, self.now, self.hunks = [*reviewed, *self.lines[done:]], later, hunks
+
+
+def _edits(made: Iterable[tuple[Change, str | None]]) -> Iterator[_Piece]:
+    grown = 0
+    for change, key in made:
+        start, grows = change.start - grown, len(change.added) - len(change.removed)
+        keys = () if key is None else (key,)
+        yield _Piece(start, start + len(change.removed), grows, False, keys)
+        grown += grows
 
 
 def _groups(pieces: Sequence[_Piece]) -> Iterator[_Group]:
@@ -175,7 +181,7 @@ def unreviewed(path: str, turns: Sequence[TurnChanges], present: Present) -> Ite
         if entry["key"] not in turn.kept
     ]
     if any(it["kind"] == "new" for it in wholes):
-        later = (key for turn in turns for key in _keys(turn, path) if key is not None)
+        later = (key for turn in turns for _, key in _made(turn, path) if key is not None)
         yield {**wholes[0], "keys": [*(it["key"] for it in wholes), *later]}
         return
     yield from ({**it, "keys": [it["key"]]} for it in wholes)
@@ -183,11 +189,11 @@ def unreviewed(path: str, turns: Sequence[TurnChanges], present: Present) -> Ite
         yield from _of_lines(path, turns, lines_of(present.text))
 
 
-def _keys(turn: TurnChanges, path: str) -> Iterator[str | None]:
-    """Yield the keys of the changed lines of a turn, None for those that were kept."""
+def _made(turn: TurnChanges, path: str) -> Iterator[tuple[Change, str | None]]:
+    """Yield the changed lines of a turn with their keys, None for those that were kept."""
     texts = texts_around(turn, path)
-    for _, key in keyed_changes(turn.number, path, *texts) if texts else ():
-        yield None if key in turn.kept else key
+    for change, key in keyed_changes(turn.number, path, *texts) if texts else ():
+        yield change, None if key in turn.kept else key
 
 
 def _of_lines(path: str, turns: Sequence[TurnChanges], now: Lines) -> Iterator[Table]:
@@ -202,9 +208,9 @@ def _of_lines(path: str, turns: Sequence[TurnChanges], now: Lines) -> Iterator[T
         if reviewed is None:
             reviewed = ReviewedText(before)
         reviewed.follow(before)
-        keys = [*_keys(turn, path)]
-        by_key |= {key: turn for key in keys if key is not None}
-        reviewed.follow(after, keys)
+        made = [*_made(turn, path)]
+        by_key |= {key: turn for _, key in made if key is not None}
+        reviewed.follow(after, made)
     if reviewed is None:
         return
     reviewed.follow(now)

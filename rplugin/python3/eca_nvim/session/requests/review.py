@@ -41,6 +41,7 @@ from eca_nvim.session.files.diff_tab import EditorFiles, diff
 from eca_nvim.session.files.turn_recorder import TurnRecorder
 from eca_nvim.session.requests import history_edits
 from eca_nvim.session.view import Refused, View
+from eca_nvim.threads import run_in_thread
 
 MOST_ENTRIES = 1000
 """Changes listed at once, at most."""
@@ -104,10 +105,11 @@ class ReviewRequests:
         turns = self._ledger.turns(intent.chat)
         paths = _changed_files(turns, intent.path)
         present = await self._present(paths)
-        listed: list[Table] = []
-        for path in paths:
-            listed += unreviewed(path, turns, present[path])
-            await anyio.lowlevel.checkpoint()
+        # To compare many texts takes a while. The turns may change meanwhile: it gets copies.
+        copies = [replace(it, files={**it.files}, kept={*it.kept}) for it in turns]
+        listed = await run_in_thread(
+            lambda: [entry for path in paths for entry in unreviewed(path, copies, present[path])]
+        )
         if intent.begins or (intent.path is None and any(turn.is_open for turn in turns)):
             self._note_open(turns, listed)
         return listed[:MOST_ENTRIES]
