@@ -164,6 +164,9 @@ def test_the_list_and_the_files_share_one_state(stage: Neovim, file: Path) -> No
     answer(stage, 1, hunk(file))
     stage.wait_screen("▌")
     assert stage.eval("expand('%:t')") == "code.txt"
+    stage.keys(":Eca changes comment<CR>")
+    stage.wait_screen("Comment on code.txt:5")
+    stage.keys("<C-c>")
     stage.command("Eca changes keep")
     wait_row(stage, 1, "kept")
     stage.command("cclose")
@@ -247,6 +250,10 @@ def test_of_trusted_chats_the_winbar_counts_what_is_not_reviewed(stage: Neovim, 
     draw(stage, ["status", CHAT, {"state": "idle", "trust": False}])
     stage.wait_until("not vim.wo.winbar:find('unreviewed') and not require('eca').status().trust")
     assert len(sent(stage, "unreviewed")) == 1
+    stage.keys(":Eca trust on<CR>")
+    draw(stage, ["status", CHAT, {"state": "idle", "trust": True}])
+    answer(stage, 2)
+    stage.wait_until("require('eca').status().unreviewed == 0")
 
 
 @pytest.mark.either_nvim

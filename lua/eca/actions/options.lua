@@ -15,6 +15,7 @@ local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 local sanitize = require('eca.ui.sanitize')
 local scan = require('eca.text.scan')
+local unreviewed = require('eca.review.unreviewed')
 local windows = require('eca.window')
 
 local M = {}
@@ -224,6 +225,9 @@ local function watch_trust(chat)
       if event.data.chat == chat and trust ~= known then
         known = trust
         notify_trust(chat)
+        if trust then
+          unreviewed.ask_soon(chat) -- the winbar counts it from now on
+        end
       end
     end,
   })
