@@ -8,7 +8,8 @@ from pathlib import Path
 import msgpack
 from tests.session.rig import Recorder
 
-from eca_nvim.nvim.agents import KeptSessions
+from eca_nvim.agents.eca.older.chat_ids import ChatIds
+from eca_nvim.nvim.agents import KeptChatIds, KeptSessions
 from eca_nvim.session import Persistence
 from eca_nvim.store import MOST_SESSIONS, SavedSession, SavedState, Store, StoreChanges, merge
 
@@ -106,3 +107,21 @@ def test_a_session_without_a_title_is_read(tmp_path: Path) -> None:
     del table["sessions"]["chat"][-1]
     store.path.write_bytes(msgpack.packb(table))
     assert store.read().sessions == {"chat": SavedSession("qwen", "s1", 1.0, 1)}
+
+
+def test_chats_of_a_server_that_exchanged_their_ids_have_them_in_the_next_neovim(
+    tmp_path: Path,
+) -> None:
+    first = neovim(tmp_path)
+    ids = ChatIds(KeptChatIds(KeptSessions("eca", first)))
+    for chat in ("chat", "copy", "gone"):
+        ids.opened(chat)
+    ids.exchange("chat", "copy")
+    ids.exchange("gone", "other")
+    ids.forgotten("gone")
+    ChatIds(KeptChatIds(KeptSessions("another", first))).exchange("a", "b")
+    first.close()
+    later = ChatIds(KeptChatIds(KeptSessions("eca", neovim(tmp_path))))
+    assert [later.theirs(it) for it in ("chat", "copy", "gone")] == ["copy", "chat", "gone"]
+    assert [later.ours(it) for it in ("chat", "copy", "new")] == ["copy", "chat", "new"]
+    assert len(KeptChatIds(KeptSessions("eca", neovim(tmp_path)))) == 3

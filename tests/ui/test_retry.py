@@ -112,7 +112,7 @@ def test_a_prompt_goes_to_another_model_and_back(
     nvim.input("<CR>")
     nvim.wait_screen("answer 2/2 · mock/mock-2")
     assert not any("Of the first." in line for line in lines_of(nvim))
-    assert "answer 2/2" in str(nvim.eval("getline('.')"))
+    nvim.wait_until("vim.fn.getline('.'):find('answer 2/2')")
     nvim.input("]r")
     nvim.wait_screen("Of the first.")
     models = ["mock/mock-1", "mock/mock-1", "mock/mock-2", "mock/mock-1"]

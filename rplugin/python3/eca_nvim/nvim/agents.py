@@ -5,8 +5,7 @@ Rule kept here: the modules of a protocol other than ECA's are imported when an 
 
 import logging
 import subprocess
-from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, MutableMapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -58,7 +57,6 @@ class Agents:
         self._services = services
         self._editor_socket: EditorSocket | None = None
         self._kept: dict[str, KeptOfChats] = {}  # by server
-        self._chat_ids = defaultdict[str, dict[str, str]](dict)  # by server
 
     def __call__(self, server: str) -> Candidate:
         """Use the server that is running already, or find one to start. Raises AgentFault."""
@@ -110,7 +108,7 @@ class Agents:
             agent=self._persistence.choices(server)("agent"),
             diagnostics_base=self.settings.diagnostics_base,
             repo_map=self.settings.repo_map,
-            chat_ids=self._chat_ids[server],
+            chat_ids=KeptChatIds(KeptSessions(server, self._persistence)),
             guard=self._guardian.watch,
             see_off=self._guardian.let_servers_exit,
             on_stderr=on_stderr,
@@ -161,6 +159,31 @@ class Agents:
         if self._editor_socket is None:
             self._editor_socket = EditorSocket(self._services, self._workspace.folders)
         return self._editor_socket.command()
+
+
+class KeptChatIds(MutableMapping[str, str]):
+    """The ids that one server has for chats, by ours, where they differ (`ChatIds`)."""
+
+    def __init__(self, sessions: "KeptSessions") -> None:
+        self._sessions = sessions
+
+    def __getitem__(self, chat_id: str) -> str:
+        theirs = self._sessions.session_of(chat_id)
+        if theirs is None:
+            raise KeyError(chat_id)
+        return theirs
+
+    def __setitem__(self, chat_id: str, theirs: str) -> None:
+        self._sessions.keep(chat_id, theirs)
+
+    def __delitem__(self, chat_id: str) -> None:
+        self._sessions.drop(chat_id)
+
+    def __iter__(self) -> Iterator[str]:
+        return (chat_id for chat_id, *_ in self._sessions.used())
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 class KeptSessions:

@@ -5,7 +5,7 @@
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Final, Literal
 
@@ -73,15 +73,14 @@ _GOODBYE: Final = (Goodbye(eca.Shutdown.method, is_request=True), Goodbye(eca.Ex
 class EcaOptions(ProcessOptions, frozen=True):
     """How to run a server.
 
-    agent: selected at the start. diagnostics_base: the first line and character number in
-    diagnostics. repo_map: ask old servers for a map of the project with each prompt. chat_ids: see
-    `ChatIds`.
+    agent: selected at the start. diagnostics_base: the number of the first line and character.
+    repo_map: ask old servers for a map of the project with each prompt. chat_ids: see `ChatIds`.
     """
 
     agent: str | None = None
     diagnostics_base: Base = 1
     repo_map: bool = True
-    chat_ids: dict[str, str] = field(default_factory=dict)
+    chat_ids: MutableMapping[str, str] = field(default_factory=dict)
 
 
 class _Life(Struct, frozen=True):
@@ -316,9 +315,8 @@ class EcaAgent(ProcessAgent[_Life]):
             emit([events.Addressed(chat_id, event)])
 
         dialect = Dialect(repo_map=self._options.repo_map, changed=self._announce)
-        ids, turns = ChatIds(self._options.chat_ids), Turns()
-        replays, mentions = Replays(), Mentions()
-        draft = Draft(self._workspace.folders, tasks, hear)
+        ids, turns, replays = ChatIds(self._options.chat_ids), Turns(), Replays()
+        draft, mentions = Draft(self._workspace.folders, tasks, hear), Mentions()
         translator = Translator(dialect, ids, draft, connection.notify, hear, tell, replays.has)
         server = EcaServer(connection, translator)
         chat_options, readiness = ChatOptions(ids, turns, dialect), Readiness()

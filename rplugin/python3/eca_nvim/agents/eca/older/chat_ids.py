@@ -5,6 +5,7 @@ still without any message, and the server names an unknown chat, it means that o
 prompts are, the id is ambiguous (`is_doubtful`). A response corrects a wrong guess.
 """
 
+from collections.abc import MutableMapping
 from typing import Final
 
 from eca_nvim.digests import new_id
@@ -15,14 +16,14 @@ _SUBAGENT: Final = "subagent-"
 class ChatIds:
     """Our id and the server's id of every chat of one server process."""
 
-    def __init__(self, kept: dict[str, str] | None = None) -> None:
+    def __init__(self, kept: MutableMapping[str, str] | None = None) -> None:
         """kept: the server's ids by ours, of chats that got another one; outlives the process."""
-        self._kept = {} if kept is None else kept
+        self._kept: MutableMapping[str, str] = {} if kept is None else kept
         self.by_theirs = {theirs: ours for ours, theirs in self._kept.items()}
         """Our ids by the server's; the same id for chats that are not ours."""
         self.unheard: dict[str, None] = {}
         """Our ids of chats that were prompted, with no message since; oldest first."""
-        self.by_ours = {**self._kept}
+        self.by_ours = dict(self._kept)
         """The server's ids by ours, for chats that were prompted; else it is the same."""
         self._guessed: set[str] = set()  # server's ids that no response has confirmed
         self._replaced: list[str] = []  # our ids, one for each replaced prompt without a response
