@@ -257,3 +257,5 @@ def test_more_files_than_rows_scroll_above_the_keys(stage: Neovim, workspace: Pa
     assert "number_59.py" not in screen
     stage.keys("G")
     assert "number_59.py" in stage.wait_screen("u undo  d diff  q cancel")
+    stage.keys("u")
+    stage.wait_screen("60 files are being restored")

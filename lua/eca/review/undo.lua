@@ -20,6 +20,8 @@ local M = {}
 
 --- Cells of a name at most.
 local MOST_NAME = 40
+--- More files take a while, as each is safe on the disk before the next one.
+local MANY = 50
 
 ---@param row eca.UndoRow
 ---@return string
@@ -197,6 +199,9 @@ local function confirm(undo)
   end
   local wanted = { chat = undo.chat, turns = undo.plan.turns, files = chosen }
   wanted.since = undo.rollback and undo.rollback.block
+  if #chosen > MANY then
+    notify.info(('%d files are being restored …'):format(#chosen))
+  end
   host.ask('undo_turn', wanted, function(result)
     if result then
       tell(undo, result)
