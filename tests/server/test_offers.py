@@ -130,6 +130,13 @@ def test_every_known_agent_has_a_way_or_a_page(source: Source) -> None:
     assert listed_as(ECA, registry(source.folder)) is None
 
 
+def test_uv_takes_the_python_that_a_known_agent_needs(source: Source) -> None:
+    plan = plan_of_agent(source, "vibe")
+    assert plan.command[3:] == ("uv", "tool", "install", "--python", "3.13", "mistral-vibe")
+    plan = plan_of_agent(source, "snake")
+    assert plan.command[3:] == ("uv", "tool", "install", "snake[acp]==1.2.3")
+
+
 @pytest.mark.parametrize(
     ("machine", "names"),
     [

@@ -306,7 +306,14 @@ def _by(way: str, told: Mapping[str, Any], plan: Plan, source: Source) -> Plan:
         words = ("npm", "install", "--no-audit", "--no-fund", "--prefix", plan.place, package)
         return plan._replace(command=words)
     folders = (f"UV_TOOL_DIR={plan.place}/tools", f"UV_TOOL_BIN_DIR={plan.place}/bin")
-    return plan._replace(command=("env", *folders, "uv", "tool", "install", package))
+    options = _python(plan.name, package)
+    return plan._replace(command=("env", *folders, "uv", "tool", "install", *options, package))
+
+
+def _python(name: str, package: str) -> Sequence[str]:
+    """Return which Python a known agent needs: for another, uv would take an old version of it."""
+    known = KNOWN[name].install.split() if name in KNOWN else [""]
+    return known[3:-1] if package == known[-1] else ()
 
 
 _OF: Final = {NPM: "Node.js", UV: "uv"}
