@@ -11,6 +11,8 @@ from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import Steps, content, expect, handshake, text, turn
 from tests.ui.talk import asks, draft, host_of, lines_of, prompts, say, tool, wait_line
 
+pytestmark = pytest.mark.either_nvim
+
 NOWHERE = "/nowhere/python"
 
 

@@ -7,6 +7,8 @@ from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.staged import CHAT, WITHOUT_HOST, answer_to, approval, draw, question, sent, wait_sent
 
+pytestmark = pytest.mark.either_nvim
+
 
 @pytest.fixture(params=[80, 160])
 def stage(start_nvim: StartNeovim, request: pytest.FixtureRequest) -> Neovim:
@@ -196,7 +198,6 @@ def test_a_secret_takes_no_key_from_a_prompt_that_is_typed(stage: Neovim) -> Non
     assert stage.mode == "i"
 
 
-@pytest.mark.either_nvim
 @pytest.mark.parametrize("ends", ["<Esc>", "<C-c>", "<CR>"])
 def test_a_secret_that_is_not_typed_stays_pending(ends: str, stage: Neovim) -> None:
     ask(stage, field("1", secret=True))

@@ -6,6 +6,8 @@ from tests.support.factories import StartNeovim
 from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, sent, wait_sent
 from tests.ui.test_approval import corner, pending, shown
 
+pytestmark = pytest.mark.either_nvim
+
 
 @pytest.fixture
 def stage(start_nvim: StartNeovim) -> Neovim:

@@ -10,6 +10,8 @@ from tests.ui.listed import LINES, change, file_lines, make_file, rows, show, st
 from tests.ui.staged import CHAT, draw, sent, wait_sent
 from tests.ui.talk import Value
 
+pytestmark = pytest.mark.either_nvim
+
 
 @pytest.fixture
 def file(workspace: Path) -> Path:
@@ -194,7 +196,6 @@ def test_lines_put_in_and_taken_out(stage: Neovim, file: Path) -> None:
     stage.command("wincmd p | edit code.txt | edit!")
 
 
-@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("before", "after", "fields"),
     [

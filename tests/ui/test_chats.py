@@ -9,6 +9,8 @@ from tests.ui.view import CHAT, View
 from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.ops import BlockKind
 
+pytestmark = pytest.mark.either_nvim
+
 IDLE, RUNNING, WAITING = ({"state": state} for state in ("idle", "running", "waiting"))
 
 

@@ -12,6 +12,8 @@ from tests.ui.view import CHAT, View, eca_options, open_view
 
 from eca_nvim.chat.vocabulary import ops
 
+pytestmark = pytest.mark.either_nvim
+
 MODELS = ("anthropic/claude-opus", "anthropic/claude-sonnet", "openai/gpt")
 AGENTS = ("code", "plan", "review")
 VARIANTS = ("", "low", "high")
@@ -42,7 +44,6 @@ def trusted(view: View) -> list[bool]:
     return [it["trusted"] for it in view.sent("trust")]
 
 
-@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("typed", "choice"),
     [

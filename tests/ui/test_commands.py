@@ -9,6 +9,8 @@ from tests.ui.view import CHAT, View, eca_options, open_view, start_view
 
 from eca_nvim.chat.vocabulary import ops
 
+pytestmark = pytest.mark.either_nvim
+
 CONTRACT = [
     "toggle",
     "hide",
@@ -94,7 +96,6 @@ def view(start_nvim: StartNeovim) -> View:
     return open_view(start_nvim, "README.md", settings={"approval": {"float": False}})
 
 
-@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     "prompt", ["plain", "a | b", 'say "no" | quit', "% # <cword> `ls` $HOME", "tab\\n | !rm"]
 )
@@ -173,7 +174,6 @@ def test_the_beginning_of_one_name_is_enough(view: View) -> None:
     assert view.sent("plan_undo")
 
 
-@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("typed", "intent", "payloads"),
     [

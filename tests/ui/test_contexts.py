@@ -8,6 +8,8 @@ from tests.support.factories import StartNeovim
 from tests.ui.beside import collected, open_beside
 from tests.ui.staged import CHAT, WITHOUT_HOST, wait_sent
 
+pytestmark = pytest.mark.either_nvim
+
 ADD_LINES = "require('eca').add_context(require('eca.context.here').of_lines(0, ...))"
 
 
@@ -87,7 +89,6 @@ def test_cursor_in_insert_mode(stage: Neovim) -> None:
     stage.keys("<Esc>")
 
 
-@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("keys", "start", "end"),
     [

@@ -16,6 +16,8 @@ from tests.ui.talk import draft, lines_of, prompts, say, start_chat, wait_idle, 
 from tests.ui.test_roll_back import ran, said, wrote
 from tests.ui.undone import plan, planned
 
+pytestmark = pytest.mark.either_nvim
+
 ANSWER = """
 local item = require('eca.state.mirror').pending(...)[1]
 require('eca.input.answer_mode').write(item)
@@ -296,7 +298,6 @@ ACTS = st.one_of(
 )
 
 
-@pytest.mark.either_nvim
 @settings(
     max_examples=60,
     deadline=None,

@@ -9,6 +9,8 @@ from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import ask, content, expect, handshake, send, text, turn
 from tests.ui.talk import asks, done, lines_of, say, start_chat, tool, wait_idle, wait_line
 
+pytestmark = pytest.mark.either_nvim
+
 HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\U000e0000-\U000e007f]"
@@ -71,7 +73,6 @@ def test_nothing_a_call_says_acts_or_hides(asking: Neovim) -> None:
     assert not HIDDEN.search("\n".join(lines_of(asking)))
 
 
-@pytest.mark.either_nvim
 @pytest.mark.parametrize("command", ["chats", "model", "agent", "history"])
 def test_nothing_in_a_list_to_choose_acts_or_hides(asking: Neovim, command: str) -> None:
     asking.lua("vim.ui.select = function(items, options) _G.offered = { items, options } end")

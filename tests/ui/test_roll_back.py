@@ -14,6 +14,8 @@ from tests.ui.undone import outcome, plan, planned
 
 from eca_nvim.review.change_list import Table
 
+pytestmark = pytest.mark.either_nvim
+
 SHELL: dict[str, Value] = {"name": "shell_command", "arguments": {"command": "make tidy"}}
 
 

@@ -13,6 +13,8 @@ from tests.ui.undone import outcome, plan, planned
 from eca_nvim.review.change_list import Table
 from eca_nvim.review.undo import no_plan
 
+pytestmark = pytest.mark.either_nvim
+
 
 @pytest.fixture
 def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:

@@ -9,6 +9,8 @@ from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import Steps, expect, gate, handshake, send
 
+pytestmark = pytest.mark.either_nvim
+
 JOBS = "eca://panel/jobs"
 BUFFER = "vim.api.nvim_buf_get_lines(0, 0, -1, true)"
 
