@@ -162,15 +162,10 @@ async def test_it_goes_on_in_a_chat_with_what_was_said(rig: Rig) -> None:
     assert rig.session._chats.table["chat"].title == "why?"
 
 
-async def test_a_stop_while_the_server_starts_asks_nothing(rig: Rig) -> None:
-    rig.do(ASKED)
-    agent = await rig.starting()
-    rig.do(StopAnswer("aside-1", closes=True))
-    await rig.done()
-    agent.ready()
-    with anyio.move_on_after(0.05):
-        await until(lambda: agent.prompts)
-    assert not agent.prompts
+async def test_what_is_closed_at_once_asks_nothing(rig: Rig) -> None:
+    rig.do(ASKED, StopAnswer("aside-1", closes=True))
+    await begin(rig, replace(ASKED, id="aside-2"))
+    assert [it.chat_id for it in rig.agent.prompts] == ["aside-2"]
     assert not rig.view.of(ShowAnswer)
 
 

@@ -146,6 +146,18 @@ async def test_the_end_of_the_server_ends_it(rig: Rig) -> None:
     assert await end(rig) == ("failed", "the server has ended")
 
 
+async def test_contexts_that_are_named_are_sent_by_a_prompt(rig: Rig) -> None:
+    web = {"type": "web", "url": "https://x.org", "token": "@https://x.org"}
+    wanted = Rewrite("r1", "as @https://x.org says", "/ws/a", ("a",), 1, contexts=(web,))
+    rig.do(wanted)
+    agent = await rig.starting()
+    agent.rewrites = True
+    agent.ready()
+    await until(lambda: agent.prompts)
+    assert len(agent.prompts[0].contexts) == 1
+    assert not [it for it in agent.told if it[0] == "rewrite"]
+
+
 # --- an agent that must be prompted ---------------------------------------------------------------
 
 

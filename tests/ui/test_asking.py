@@ -117,7 +117,9 @@ def test_the_float_goes_where_it_hides_nothing(nvim: Neovim) -> None:
     nvim.wait_for(lambda: {"word 50", "word 56", "word 60"} <= {*text_of(nvim.screen)}, "the lines")
     nvim.keys("50GdX:set nowrap splitbelow<CR>G:split<CR>:resize 2<CR>")
     nvim.wait_screen("item 0")
-    nvim.keys(":close<CR>:set columns=30 lines=8<CR>G")
+    nvim.keys(":close<CR>:set columns=120 lines=7<CR>:58<CR>zt")
+    nvim.wait_for(lambda: "item 0" in nvim.screen and "word 60" in nvim.screen, "it beside them")
+    nvim.keys(":set columns=30 lines=8<CR>G")
     nvim.wait_screen("why 60?")
     [[row, column, width, height]] = nvim.lua(FLOAT)
     assert 0 <= row <= row + height + 2 <= 7

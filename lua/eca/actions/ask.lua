@@ -13,6 +13,8 @@ local scan = require('eca.text.scan')
 
 local M = {}
 
+local MOST_LINES = 5000
+
 --- Ask for a line; nothing is done without one.
 ---@param prompt string
 ---@param take fun(text: string)
@@ -34,6 +36,8 @@ local function ask(text, first, last, is_ranged)
   local buf = vim.api.nvim_get_current_buf()
   if vim.bo[buf].filetype:find('^eca%-') or vim.bo[buf].buftype == 'terminal' then
     return notify.warn('not asked: go to a buffer with code or text')
+  elseif last - first >= MOST_LINES then
+    return notify.warn(('not asked: name at most %d lines'):format(MOST_LINES))
   end
   local function take(prompt)
     if vim.api.nvim_buf_is_loaded(buf) then

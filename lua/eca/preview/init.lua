@@ -8,6 +8,7 @@
 --- - The host says what the lines become (op `preview`); which previews there are, and where, is
 ---   known here alone.
 --- - What comes for a preview that is gone is dropped.
+local context = require('eca.context')
 local expected = require('eca.chat.expected')
 local host = require('eca.host')
 local keys = require('eca.ui.keys')
@@ -26,6 +27,9 @@ local M = {}
 local function send(preview)
   local rewrite = question.passage(preview)
   rewrite.instruction = assert(preview.passage).prompt
+  rewrite.contexts = vim.tbl_filter(function(item)
+    return item.token ~= nil -- that of the cursor is in the lines
+  end, context.collect(preview.id, rewrite.instruction))
   host.send('rewrite', rewrite)
 end
 

@@ -34,7 +34,8 @@ class Rewrite(bases.Intent, frozen=True, tag="rewrite"):
     id: begins with ASIDE; the agent's answer is addressed to a chat with this id. path: absolute,
     "" without a file. lines: as they stand now, maybe unsaved. first: the number of the first one,
     1-based. above, below: lines around them. language: Vim's file type. modified: the buffer has
-    unsaved changes. server: its name, None for the default one.
+    unsaved changes. contexts: those that the instruction names, as in `SendPrompt`. server: its
+    name, None for the default one.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Rewrite(bases.Intent, frozen=True, tag="rewrite"):
     above: Sequence[str] = ()
     below: Sequence[str] = ()
     modified: bool = False
+    contexts: Sequence[object] = ()
     server: str | None = None
 
     @property

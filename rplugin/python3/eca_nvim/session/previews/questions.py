@@ -8,11 +8,12 @@ Rules kept here:
 - A conversation can go on in a chat: that has a new session, which gets what was said.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
 import anyio
+import anyio.lowlevel
 from msgspec.structs import replace
 
 from eca_nvim.agents.abilities import AgentRefused
@@ -27,6 +28,7 @@ from eca_nvim.chat.vocabulary.bases import Intent
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent, Role, TextReceived
+from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.previews import (
     AskInPlace,
     ContinueInChat,
@@ -36,8 +38,9 @@ from eca_nvim.chat.vocabulary.previews import (
 )
 from eca_nvim.session.aside import Aside
 from eca_nvim.session.chats import Chats, now
+from eca_nvim.session.files.late_contexts import read_late
 from eca_nvim.session.previews.meanwhile import Meanwhile
-from eca_nvim.session.previews.rewrites import EMPTY, PACE, named_lines, passage
+from eca_nvim.session.previews.rewrites import EMPTY, PACE, ReadContexts, named_lines, passage
 from eca_nvim.session.servers import NamedServer, Servers
 from eca_nvim.session.view import View, isolated
 
@@ -124,14 +127,14 @@ class _Thread:
 
 
 class Questions:
-    """Handles the user's questions in place; `read_contexts` reads those of a question."""
+    """Handles the user's questions in place."""
 
     def __init__(
         self,
         servers: Servers,
         chats: Chats,
         view: View,
-        read_contexts: Callable[[Sequence[object]], Iterable[Context]],
+        read_contexts: ReadContexts,
         meanwhile: Meanwhile,
     ) -> None:
         self._servers = servers
@@ -146,8 +149,8 @@ class Questions:
             ContinueInChat: self._continue,
         }
 
-    async def _ask(self, intent: AskInPlace) -> None:
-        """Show the answer of an agent, or why there is none."""
+    def _ask(self, intent: AskInPlace) -> None:
+        """Begin to answer; a stop that comes with the question finds it."""
         thread = self._threads.get(intent.id)
         if thread is None:
             server = self._servers.get(intent.server)
@@ -156,20 +159,25 @@ class Questions:
         thread.answers.append(answer)
         thread.scope = anyio.CancelScope()
         self._servers.start(partial(self._show, intent.id, thread, answer))
-        fault = ""
-        try:
-            with thread.scope:
-                await self._answer(thread, answer, intent.contexts)
-            if thread.scope.cancelled_caught:
-                fault = LONG if len(answer.text) > MOST_ANSWER else STOPPED
-        except (AgentRefused, AgentFault) as failed:
-            fault = one_line(str(failed))
-        except Exception:
-            fault = "the plugin failed: see :Eca log"
-            raise
-        finally:
-            answer.end()
-            self._end(intent.id, thread, answer, fault)
+        self._servers.start(partial(self._run, intent, thread, answer, thread.scope))
+
+    async def _run(
+        self, intent: AskInPlace, thread: _Thread, answer: _Answer, scope: anyio.CancelScope
+    ) -> None:
+        """Show the answer of an agent, or why there is none."""
+        fault = "the plugin failed: see :Eca log"
+        with isolated(self._view, "answer a question", intent):
+            try:
+                with scope:
+                    await anyio.lowlevel.checkpoint()  # it may be stopped already
+                    await self._answer(thread, answer, intent.contexts)
+                is_long = len(answer.text) > MOST_ANSWER
+                fault = "" if not scope.cancelled_caught else LONG if is_long else STOPPED
+            except (AgentRefused, AgentFault) as failed:
+                fault = one_line(str(failed))
+            finally:
+                answer.end()
+                self._end(intent.id, thread, answer, fault)
 
     def _end(self, place: str, thread: _Thread, answer: _Answer, fault: str) -> None:
         if self._threads.get(place) is thread:
@@ -179,7 +187,9 @@ class Questions:
     async def _answer(self, thread: _Thread, answer: _Answer, contexts: Sequence[object]) -> None:
         """Have an agent answer. Raises AgentRefused and AgentFault."""
         agent = await thread.server.process.ready()
-        prompt = self._prompt(thread, agent, tuple(self._read_contexts(contexts)))
+        read, notices = await read_late(tuple(self._read_contexts(contexts)))
+        self._view.push([Notify("warn", line) for line in notices])
+        prompt = self._prompt(thread, agent, tuple(read))
         with self._meanwhile.watched(thread.about.id, answer.question):
             await thread.aside.ask(agent, prompt, in_place=True)
         if not answer.text.strip():

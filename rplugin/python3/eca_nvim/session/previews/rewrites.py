@@ -10,7 +10,7 @@ Rules kept here:
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -23,8 +23,10 @@ from eca_nvim.chat.text.rewritten import MOST_ANSWER, Hunk, hunks, indented, rew
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.bases import Intent
+from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import ChatEvent, Role, TextReceived
+from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.previews import (
     AnswerReplaced,
     AskInPlace,
@@ -36,6 +38,7 @@ from eca_nvim.chat.vocabulary.previews import (
     StopPreview,
 )
 from eca_nvim.session.aside import Aside
+from eca_nvim.session.files.late_contexts import read_late
 from eca_nvim.session.previews.meanwhile import Meanwhile
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.view import View, isolated
@@ -61,6 +64,8 @@ _HOW: Final = (
     " nothing else: no explanation, no other lines of the file. Change no file and run no command:"
     " the editor puts your answer in their place."
 )
+ReadContexts = Callable[[Sequence[object]], Iterable[Context]]
+"""Reads the contexts of a prompt, and reports those that cannot be sent."""
 _CALLS: Final = (events.ToolPreparing, events.ToolRequested, events.ToolRunning)
 
 
@@ -115,11 +120,13 @@ class Rewrites:
         servers: Servers,
         view: View,
         folders: Callable[[], Sequence[str]],
+        read_contexts: ReadContexts,
         meanwhile: Meanwhile,
     ) -> None:
         self._servers = servers
         self._view = view
         self._folders = folders
+        self._read_contexts = read_contexts
         self._meanwhile = meanwhile
         self._running: dict[str, anyio.CancelScope] = {}
         self.table: Mapping[type[Intent], Callable[[Any], object]] = {
@@ -192,11 +199,16 @@ class Rewrites:
 
     async def _ask(self, agent: Agent, wanted: Rewrite, aside: Aside) -> bool:
         """Have an agent begin, or do all of it by a prompt; returns whether it can rewrite."""
+        contexts, notices = await read_late(tuple(self._read_contexts(wanted.contexts)))
+        self._view.push([Notify("warn", line) for line in notices])
         try:
+            if contexts:
+                raise AgentLacks("what rewrites in place gets no contexts")  # noqa: TRY301 - as below
             await agent.rewrite(wanted)
         except AgentLacks:
+            prompt = Prompt(wanted.id, prompt_of(wanted), tuple(contexts))
             with self._meanwhile.watched(wanted.id, wanted.instruction):
-                await aside.ask(agent, Prompt(wanted.id, prompt_of(wanted)))
+                await aside.ask(agent, prompt)
             return False
         return True
 

@@ -144,7 +144,7 @@ def request_handlers(
         **CommentRequests(servers.persistence, chats, ledger, files, view).table,
         **ReviewRequests(ledger, recorder, checkpoints, chats, files, view).table,
         **Commits(servers, view, lambda: chats.folders).table,
-        **Rewrites(servers, view, lambda: chats.folders, meanwhile).table,
+        **Rewrites(servers, view, lambda: chats.folders, contexts.read, meanwhile).table,
         **Questions(servers, chats, view, contexts.read, meanwhile).table,
         panels.RestoreCheckpoint: restore,
         **Panels(scene, _panel_kinds).table,
