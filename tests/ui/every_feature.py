@@ -16,6 +16,9 @@ require('eca.host').send(intent, loadstring('return ' .. chat)())
 """
 """Lua code that sends an intent about the current chat."""
 SAID = "vim.fn.execute('messages'):find('{}')"
+ANSWERED = """vim.iter(eca.previews()):any(function(it)
+  return it.kind == 'ask' and it.state == 'ready'
+end)"""
 TOGGLE = """
 local item = require('eca.state.mirror').pending()[1]
 require('eca.diff.edits').toggle(item, item.hunks[1].rows[1])
@@ -128,7 +131,7 @@ def context(nvim: Neovim) -> None:
     nvim.lua("eca = require('eca') eca.drop() eca.drop({ id = eca.rewrite({ prompt = 'x' }) })")
     catch_up(nvim)
     eca(nvim, "ask what is this")
-    nvim.wait_until("eca.previews()[1] and eca.previews()[1].state == 'ready'")
+    nvim.wait_until(ANSWERED)
     nvim.keys("dC")
     eca(nvim, "delete!")
     nvim.keys(":1wincmd w<CR>")
