@@ -255,6 +255,23 @@ async def test_what_was_edited_stands_there(rig: Rig, path: Path) -> None:
     assert "+mine" in told(agent)[0]
 
 
+async def test_two_changes_of_a_file_are_edited_as_one(rig: Rig, path: Path) -> None:
+    """The second is made to what the first leaves: its lines are elsewhere then."""
+    first = "zero\n" + made(2)
+    call = edit(change(path, BEFORE, first), change(path, first, "zero\n" + made(2, 25)))
+    await propose(rig, call)
+    assert [it["n"] for it in rig.asked("t")["hunks"]] == [1, 2]
+    toggle(rig, 1)
+    await rig.done()
+    answer = await typed(rig, made(2, 25).replace("line 12\n", "mine\n"))
+    assert answer["text"] == made(2, 25).replace("line 12\n", "mine\n")
+    assert rig.asked("t")["stands"] == "as edited"
+    await allow(rig)
+    fill(path, "zero\n" + made(2, 25))
+    await ends(rig, call)
+    assert text_of(path) == made(2, 25).replace("line 12\n", "mine\n")
+
+
 async def test_some_hunks_are_allowed_at_once(rig: Rig, path: Path) -> None:
     call = edit(change(path, BEFORE, made(*PLACES)))
     agent = await propose(rig, call)

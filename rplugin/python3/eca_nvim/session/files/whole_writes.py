@@ -4,11 +4,13 @@ Rules kept here:
 - The server describes such a call as if the file were new. The user must see what is lost before
   approving it, so the diff is computed here, from the file as it is when the request is complete.
 - If the file already holds the new text, its earlier content is unknown: the call stays as sent.
+- Several changes of one file are one to the user, who takes its hunks and edits its text.
 - If an agent sends texts only, the replaced text is searched for in the file, which gives the diff
   its line numbers. If it is there more than once, nobody knows which one is meant.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TypeAlias
 
@@ -16,6 +18,7 @@ from msgspec.structs import replace
 
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.chat import Chat, active_call, requested_call
+from eca_nvim.chat.model.hunk_choice import NotInParts, texts_after
 from eca_nvim.chat.text.text_differences import comparable, hunks_between
 from eca_nvim.chat.vocabulary import call_details, events
 from eca_nvim.review.snapshots import Snapshot
@@ -68,13 +71,41 @@ def with_actual_diff(
         block = None if lane is None else requested_call(lane, event)
         read_before = partial(file_before, chat, block)
         changes = [_with_diff(it, read_before, event) for it in call.changes]
-        return replace(event, call=replace(call, changes=tuple(changes)))
+        return replace(event, call=replace(call, changes=_joined(changes, read_before)))
     block = None if lane is None else active_call(lane, call)
     if _is_known(block, call):
         return replace(event, call=replace(call, changes=None))
     read_before = partial(file_before, chat, block)
     changes = [it if it.diff else _with_diff(it, read_before, event) for it in call.changes]
     return replace(event, call=replace(call, changes=tuple(changes)))
+
+
+def _joined(
+    changes: Sequence[call_details.FileChange], read_before: Callable[[str], Snapshot]
+) -> tuple[call_details.FileChange, ...]:
+    """Return changes with those of one file as one change, if what they make of it is clear."""
+    of_file: dict[str, list[call_details.FileChange]] = {}
+    for change in changes:
+        of_file.setdefault(change.path, []).append(change)
+    if len(of_file) == len(changes):
+        return tuple(changes)
+    found: list[call_details.FileChange] = []
+    for path, some in of_file.items():
+        one = None if len(some) == 1 else _as_one(some, read_before(path))
+        found += some if one is None else [one]
+    return tuple(found)
+
+
+def _as_one(
+    changes: Sequence[call_details.FileChange], before: Snapshot
+) -> call_details.FileChange | None:
+    text = None if before.blob is None else text_of(before.blob.read())
+    is_clear = all(it.placed and it.base is not call_details.Base.OLD for it in changes)
+    with suppress(NotInParts):
+        if text is not None and is_clear:
+            made = _counted(text, texts_after(text, changes))
+            return replace(changes[0], **made, old=None, new=None)
+    return None
 
 
 def _with_diff(
