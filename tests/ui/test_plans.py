@@ -41,7 +41,7 @@ def test_a_plan_is_changed_kept_and_sent_back(
             *agent.session(modes=MODES),
             *agent.turn(asks(1), SET_MODE, ends="cancelled"),
             *agent.turn(asks(2), agent.text("I follow it.")),
-            *agent.turn(agent.text("1. Look at @/etc/passwd\n2. End")),
+            *agent.turn(agent.text("1. Look at `@/etc/passwd`.\n2. End")),
             *agent.turn(agent.text("Done.")),
         ],
         tmp_path / "agent",
@@ -100,5 +100,5 @@ def test_a_plan_is_changed_kept_and_sent_back(
     wait_line(nvim, "Done.")
     assert (
         prompts()[-1]
-        == "Follow this plan instead; I have changed it:\n\n1. Look at /etc/passwd\n2. End"
+        == "Follow this plan instead; I have changed it:\n\n1. Look at `/etc/passwd`.\n2. End"
     )

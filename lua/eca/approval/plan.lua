@@ -50,6 +50,7 @@ end
 --- Let the chat leave plan mode, for the first other mode in which tools ask.
 ---@param chat string
 local function leave_plan_mode(chat)
+  local stays = false
   for _, option in ipairs(mirror.chat(chat).options) do
     local now, other ---@type eca.OptionOffer?, eca.OptionOffer?
     for _, offer in ipairs(option.kind == 'select' and option.offers or {}) do
@@ -57,22 +58,26 @@ local function leave_plan_mode(chat)
       now = now or (offer.value == option.value and offer or nil)
       other = other or (asks and offer or nil)
     end
+    stays = stays or now ~= nil and is_planning(now)
     if now and other and is_planning(now) then
       host.send('choose', { chat = chat, option = option.id, value = other.value })
       return notify.info(('the plan is sent; %s: %s'):format(option.name, other.name))
     end
   end
-  notify.info('the plan is sent')
+  notify.info(
+    stays and 'the plan is sent; still in plan mode: see :Eca agent' or 'the plan is sent'
+  )
 end
 
---- The first file outside the workspace that a text names with an `@`.
+--- The first name of a file outside the workspace that an ECA server would read in a prompt.
 ---@param text string
----@return string? token
+---@return string? name with its `@`
 local function leads_out(text)
-  for _, token in ipairs(tokens.find(text)) do
-    local path = token.context.path
-    if path and not paths.inside(path, host.folders()) then
-      return token.context.token
+  for word in text:gmatch('@([/~%.][^%s:]*)') do
+    local name = scan.without_end(word, '[^%w/]')
+    local path = paths.normalize(tokens.absolute(name))
+    if vim.uv.fs_stat(path) and not paths.inside(path, host.folders()) then
+      return '@' .. name
     end
   end
 end
@@ -113,11 +118,11 @@ local function send(plan)
   end
   if text == '' then
     return notify.info('not sent: the plan is empty')
+  elseif item and text == plan.text then
+    return allow(plan, item)
   elseif outside then
     local line = 'outside the workspace, take its @ away: %s'
     return notify.warn(line:format(sanitize.line(outside)))
-  elseif item and text == plan.text then
-    return allow(plan, item)
   elseif item and not decide.reject(item, CHANGED:format(text)) then
     return
   end
