@@ -33,6 +33,7 @@ from msgspec import Struct
 from eca_nvim.digests import name_digest
 from eca_nvim.review.git import (
     GitFailed,
+    NoRoom,
     PathRefused,
     inherit_index,
     lock_of,
@@ -158,8 +159,8 @@ class CheckpointStore:
                 self._update(root, index, wanted, refused, until)
                 tree = self._run("write-tree", root=root, index=index).decode().strip()
                 break
-            except GitFailed:
-                if is_last or not index.exists():
+            except GitFailed as fault:
+                if is_last or isinstance(fault, NoRoom) or not index.exists():
                     raise
                 require_space(self._folder, 0)
                 index.unlink(missing_ok=True)  # it is damaged, or names objects that are gone

@@ -84,6 +84,10 @@ class GitFailed(Exception):
     """Raised when git cannot do what was asked; the text says why in one line."""
 
 
+class NoRoom(GitFailed):
+    """Raised when the disk is full, or a file may not become that large."""
+
+
 class PathRefused(GitFailed):
     """Raised when git does not take one of the paths that it is fed, and so none of them."""
 
@@ -213,7 +217,7 @@ def _run(
         raise GitFailed(f"{where}{fault.strerror}") from fault
     printed, said = _wait(git, fed, seconds, folder)
     if git.returncode == -signal.SIGXFSZ:
-        raise GitFailed("files may not be that large here: see ulimit -f")
+        raise NoRoom("files may not be that large here: see ulimit -f")
     if git.returncode:
         raise _fault(said.decode(errors="replace").strip())
     return printed
@@ -333,7 +337,7 @@ def sweep(repository: Path) -> bool:
 
 
 def require_space(repository: Path, wanted: int) -> None:
-    """Raise GitFailed if fewer bytes are free on its disk, besides those that stay free."""
+    """Raise NoRoom if fewer bytes are free on its disk, besides those that stay free."""
     try:
         disk = os.statvfs(repository)
     except OSError as fault:
@@ -341,7 +345,7 @@ def require_space(repository: Path, wanted: int) -> None:
     free, wanted = disk.f_bavail * disk.f_frsize, wanted + LEAST_FREE
     if free < wanted:
         need = f"{wanted >> 20} MiB are needed in {repository.parent}, and {free >> 20} are free"
-        raise GitFailed(f"the disk is full: {need}")
+        raise NoRoom(f"the disk is full: {need}")
 
 
 def size_of(repository: Path) -> int:
