@@ -181,6 +181,7 @@ def test_what_is_right_is_used(row: str, disk: Disk) -> None:
 
 def test_the_old_one_is_kept_until_the_new_one_answers_and_comes_back(disk: Disk) -> None:
     assert disk.ask("good", "undo")["fault"].startswith("no earlier version of eca is kept")
+    assert disk.install("deaf").endswith("; set it up, then install it again")
     disk.install("good")
     assert "is the newest version, and installed" in disk.install("good")
     assert "the version before is still used" in disk.install("deaf")

@@ -79,6 +79,8 @@ def test_a_long_line_is_cut_between_words() -> None:
         ("  throw err;\n\nError: Cannot find it\n    at Error.x (y)\n\nNode.js v24", "Error: C"),
         ("an error of before\nthe error that ends it\n", "the error"),
         ("one\nlog in first\n \n", "log in first"),
+        # As fast-agent 0.10.48 without a model prints it.
+        ("Model Error:\n\n  no model is set", "Model Error: no model is set"),
         (" \n", ""),
         ("", ""),
     ],

@@ -60,6 +60,10 @@ PROGRESS_SECONDS: Final = 0.25
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
+_FIRST: Final = "set it up, then install it again"
+_BEFORE: Final = "the version before is still used"
+
+
 class Failed(Exception):
     """Raised when an installation fails; the text is one line with fault and remedy."""
 
@@ -122,7 +126,11 @@ class Installer:
                     *(plan.version, command, plan.protocol, plan.place, dict(plan.environment))
                 )
                 _say("starting it, to see whether it answers …")
-                title = asyncio.run(self._greet(version))
+                try:
+                    title = asyncio.run(self._greet(version))
+                except Failed as fault:
+                    is_first = versions(self._source.folder, plan.name).current is None
+                    raise Failed(f"{fault}; {_FIRST if is_first else _BEFORE}") from fault
                 if plan.version == NEWEST and title:
                     version = version._replace(version=title)
                 switch(self._source.folder, plan.name, version)
@@ -193,11 +201,12 @@ class Installer:
                     return str(told or "")
                 faults.append(f"no answer after {ANSWER_SECONDS:.0f} s")
         except ConnectionClosed as closed:
+            _say("\n".join(closed.exit.stderr_tail))
             faults += [str(closed.exit), telling_line(closed.exit.stderr_tail)]
         except (RemoteError, StartError) as fault:
             faults.append(str(fault))
         why = ": ".join(filter(None, faults))
-        raise Failed(f"it does not answer initialize, {why}; the version before is still used")
+        raise Failed(f"it does not answer initialize, {why}")
 
     # --- reports ----------------------------------------------------------------------------------
 

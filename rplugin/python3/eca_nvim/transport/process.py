@@ -37,11 +37,13 @@ _FAULT: Final = re.compile(
 def telling_line(lines: Sequence[str]) -> str:
     """Return the line that says best why a process has ended, "" if all are blank.
 
-    The last one that names a fault, as usage or a stack trace may follow it; else the last one.
+    The last one that names a fault, as usage or a stack trace may follow it; else the last one. The
+    next line belongs to one that ends with a colon.
     """
     told = [line for line in lines if line.strip()]
-    faults = [line for line in told if _FAULT.match(line)]
-    return (faults or told or [""])[-1]
+    faults = [at for at, line in enumerate(told) if _FAULT.match(line)]
+    line, *after = told[faults[-1] :] if faults else told[-1:] or [""]
+    return f"{line.rstrip()} {after[0].strip()}" if after and line.rstrip().endswith(":") else line
 
 
 class StderrTail:
