@@ -38,7 +38,7 @@ from eca_nvim.protocol.base.codec import decode_as, decode_body
 from eca_nvim.session.templates.expansion import MalformedTemplate
 from eca_nvim.store import Store, StoreDamaged
 
-logging.disable(logging.CRITICAL)  # what is left out of a message is told to the log
+logging.disable(logging.CRITICAL)  # it gets what is left out of messages
 
 Target = Callable[[bytes], object]
 
@@ -145,7 +145,7 @@ class _Nobody:
 
 
 def _drop(_: object) -> None:
-    """Take what is said."""
+    """Drop an event."""
 
 
 def _texts(module: str) -> Target:
