@@ -163,9 +163,7 @@ async def test_what_is_old_or_too_much_goes_unless_it_is_needed(
         about = About("chat", turn, name, os.getpid(), began - 1, began, name == "not reviewed")
         turns.save(about.name, about, Record({}))
     kept = Kept(tmp_path / "state", root, limits)
-    await kept.take({**PROMPT, "prompt": "now"})
-    await kept.take({**PROMPT, "kind": "end"})  # then what is too much goes
-    await kept.all.load()
+    await kept.take({**PROMPT, "prompt": "now"})  # then what is too much goes, also here
     prompts = (it.about for it in kept.all.known or () if it.about["kind"] == "prompt")
     assert [it["prompt"] for it in prompts] == left
     prompts_of_turns = {it.about.prompt for it in turns.load("chat", {}, os.getpid())}

@@ -4,6 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
+import anyio
 import pytest
 from tests.session.lives import (
     SHELL,
@@ -32,6 +33,8 @@ from eca_nvim.chat.vocabulary.query_intents import (
     UndoTurn,
 )
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
+from eca_nvim.review.tree_changes import TreeRequest
+from eca_nvim.session.files.checkpoints import Checkpoints
 from eca_nvim.session.requests.review import UNCOVERED
 
 pytestmark = pytest.mark.anyio
@@ -135,6 +138,30 @@ async def test_what_ran_as_neovim_was_killed_is_known_and_asked_about(
         assert taken["b"] == "+1 -0 changed by others, too, created again, deleted by a command"
         await undo(rig)
         assert state(folder) == before
+
+
+async def test_a_command_that_had_ended_is_known_though_nothing_was_compared(
+    life: Life, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when Neovim quits at once; what was changed later may be the work of others."""
+    async with life() as rig:
+        agent = await begin(rig)
+        await saved(rig)
+        work(folder)
+        with monkeypatch.context() as quitting:
+            quitting.setattr(Checkpoints, "want", lambda _, about=None: TreeRequest(about))
+            agent.say("a", ToolFinished(SHELL))
+            await rig.session._recorder.saved()
+    await anyio.sleep(0.02)  # the clock of files has steps
+    (folder / "a").write_text("1\nmine\n3\n")
+    async with life() as rig:
+        await rig.ready()
+        planned = await rig.ask(PlanUndo("a", -1))
+        assert {Path(it["path"]).name: words(it["taken"]) for it in planned["rows"]} == {
+            "a": "+1 -1 changed by others, too, restored, changed by a command",
+            "b": "+1 -0 created again, deleted by a command",
+            "new": "+0 -1 deleted, made by a command",
+        }
 
 
 async def test_commands_of_two_neovims_at_once_are_uncertain_in_both(

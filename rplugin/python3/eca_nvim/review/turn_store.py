@@ -35,7 +35,7 @@ class Record(Struct, frozen=True):
     """What is saved of a turn.
 
     running: files that calls were changing, as they were before. starts: the trees from before the
-    commands that ran.
+    commands that ran, or had just ended.
     """
 
     files: Mapping[str, FileRecord]
@@ -66,9 +66,9 @@ class About(Struct, frozen=True):
         return f"{_folder(self.chat)}{self.began}-{self.process}"
 
     @property
-    def may_run(self) -> bool:
-        """Whether its commands run, unless its host was ended before its Neovim."""
-        return not self.until and start_time(self.process) is not None
+    def is_there(self) -> bool:
+        """Whether its Neovim still runs."""
+        return start_time(self.process) is not None
 
 
 class LoadedTurn(Struct, frozen=True):
@@ -143,9 +143,15 @@ class TurnStore:
         return any(
             about.process != process
             and about.began < last
-            and (about.until > first or about.may_run)
+            and (about.until > first or (not about.until and about.is_there))
             for _, _, about in _list(self._store)
         )
+
+    def alone_until(self, loaded: LoadedTurn) -> int:
+        """Return until when no other Neovim's commands ran beside those of a turn; 0: never."""
+        about = loaded.about
+        began = min((it.began for it in loaded.starts), default=about.until)
+        return 0 if self.others(about.process, began, about.until) else about.until
 
     def _load(self, name: str, commit: str, about: About, process: int) -> LoadedTurn | None:
         try:
@@ -166,8 +172,8 @@ class TurnStore:
             kept={*record.kept},
             is_open=about.is_open,
         )
-        has_ended = not about.until and (about.process == process or not about.may_run)
-        running, starts = (record.running, record.starts) if has_ended else ({}, ())
+        is_left = about.process == process or not about.is_there
+        running, starts = (record.running, record.starts) if is_left else ({}, ())
         return LoadedTurn(commit, about, turn, running, starts)
 
 

@@ -237,6 +237,8 @@ class Checkpoints:
             forget_turns(self._kept, recent[half].time)
             self._kept.prune()
             recent = recent[:half]
+        if self.known is not None:
+            self.known = self._kept.checkpoints()
 
     # --- what the user asks for -------------------------------------------------------------------
 

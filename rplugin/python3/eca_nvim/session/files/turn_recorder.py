@@ -23,8 +23,8 @@ from eca_nvim.review.checkpoint_store import CheckpointStore
 from eca_nvim.review.commands import Watch
 from eca_nvim.review.git import GitFailed
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.review.snapshots import Snapshot
-from eca_nvim.review.tree_changes import Found, Moment, TreeRequest, compare
+from eca_nvim.review.snapshots import Blobs, Snapshot
+from eca_nvim.review.tree_changes import Found, Moment, TreeRequest, changed_at, compare
 from eca_nvim.review.turn_changes import Step, TurnChanges
 from eca_nvim.review.turn_store import About, LoadedTurn, Record, TurnStore
 
@@ -180,18 +180,19 @@ class TurnRecorder:
 
     async def _save_turn(self, turn: TurnChanges) -> None:
         commands, blobs = self._ledger.commands, self._ledger.blobs
-        running, starts = dict[str, Snapshot](), list[Moment]()
+        running, starts, ends = dict[str, Snapshot](), list[Moment](), list[int]()
         for opened in self._ledger.open_calls(turn):
             running |= opened.step.before
         for watch in commands.watches:
             if watch.turn is turn and not watch.is_turn and watch.start and watch.start.moment:
                 starts.append(watch.start.moment)
+                ends.append(watch.until)
         if turn.saved is None and not (turn.files or running or starts or turn.unknown):
             return
         # A copy, because it is written in a thread, in which also its name is made.
         about_files = ({**turn.files}, turn.unknown, sorted(turn.odd_names))
         record = Record(*about_files, running, starts, sorted(turn.kept))
-        until = 0 if running or starts else time.time_ns()
+        until = 0 if running or 0 in ends else max(ends, default=time.time_ns())
         told = (turn.chat, turn.number, turn.prompt, self._checkpoints().process)
         about, name = About(*told, turn.began, until, turn.is_open), turn.saved
 
@@ -215,11 +216,13 @@ class TurnRecorder:
         """Load the turns of a chat that others have saved. Raises GitFailed."""
         blobs, known = self._ledger.blobs, dict(self._commits)
 
-        def work(store: CheckpointStore) -> list[tuple[LoadedTurn, list[Found]]]:
-            loaded = TurnStore(store, blobs).load(chat, known, self._checkpoints().process)
+        def work(store: CheckpointStore) -> list[tuple[LoadedTurn, list[Found], int]]:
+            turns = TurnStore(store, blobs)
+            loaded = turns.load(chat, known, self._checkpoints().process)
             loaded = [it for it in loaded if it.turn.saved not in self._own]
             return [
-                (it, [_since(store, start, self._ledger) for start in it.starts]) for it in loaded
+                (it, [_since(store, start, blobs) for start in it.starts], turns.alone_until(it))
+                for it in loaded
             ]
 
         others = await self._checkpoints().with_store(work)
@@ -227,34 +230,35 @@ class TurnRecorder:
         ours = {it.saved for it in self._unsaved}
         ours |= {it for it, commit in self._commits.items() if known.get(it) != commit}
         others = [it for it in others if it[0].turn.saved not in ours]
-        for turn, found in others:
+        for turn, found, until in others:
             self._commits[str(turn.turn.saved)] = turn.commit
-            self._end(turn, found)
+            self._end(turn, found, until)
         if others:
-            self._ledger.add(it.turn for it, _ in others)
+            self._ledger.add(it.turn for it, _, _ in others)
 
-    def _end(self, loaded: LoadedTurn, found: list[Found]) -> None:
-        """End what ran as the Neovim of a turn was killed; others may have changed it, too."""
-        turn = loaded.turn
+    def _end(self, loaded: LoadedTurn, found: list[Found], until: int) -> None:
+        """End what ran as the Neovim of a turn was killed.
+
+        until: others may have changed, too, what was changed later (ns since 1970).
+        """
+        turn, began = loaded.turn, loaded.turn.began
         if not loaded.running and not found:
             return
-        began = turn.began
         after = {path: self._ledger.snapshot(path) for path in loaded.running}
-        steps = [Step(began, dict(loaded.running), after, began, doubted=frozenset(after))]
+        turn.steps.append(Step(began, {**loaded.running}, after, began, doubted=frozenset(after)))
         for each in found:
             before = {path: states[0] for path, states in each.files.items()}
             after = {path: states[1] for path, states in each.files.items()}
-            steps.append(
-                Step(began, before, after, began, by_command=True, doubted=frozenset(after))
-            )
+            late = frozenset(it for it in after if not until or changed_at(it) > until)
+            step = Step(began, before, after, began, by_command=True, doubted=late)
+            turn.steps.append(step)
             turn.odd_names |= each.odd_names
-        turn.steps += steps
         turn.compute_files()
         turn.settle()
         self._changed(turn)
 
 
-def _since(store: CheckpointStore, start: Moment, ledger: Ledger) -> Found:
+def _since(store: CheckpointStore, start: Moment, blobs: Blobs) -> Found:
     """Return what has changed since a moment; blocks. Raises GitFailed."""
     now = Moment(store.take(start.roots), start.roots, start.began, start.began)
-    return compare(store, ledger.blobs, start, now)
+    return compare(store, blobs, start, now)
