@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from eca_nvim.review.workspace import list_files, walk_folders
+from eca_nvim.review import workspace
+from eca_nvim.review.workspace import list_files, storable_files
 
 IGNORED = ("a.log", "build/made", "sub/b.log", "sub/build/made")
 BROKEN_GIT = b"\x7fELF, not really"
@@ -57,12 +57,11 @@ def found(*folders: Path) -> set[str]:
     return {os.path.relpath(path, folders[0]) for folder in folders for path in walked(folder)}
 
 
-def walked(folder: Path, seconds: float = 60) -> list[str]:
-    """Walk a folder, and return its files."""
-    files: list[str] = []
-    for _, entries in walk_folders(str(folder), time.monotonic() + seconds):
-        files += [it.path for it in entries if it.is_file(follow_symlinks=False)]
-    return files
+def walked(folder: Path) -> list[str]:
+    """Return the ordinary files that are listed."""
+    listed = os.fsdecode(list_files(str(folder))).split("\0")
+    paths = [folder / name for name in listed if name]
+    return [str(it) for it in paths if it.is_file() and not it.is_symlink()]
 
 
 # --- what is a file -------------------------------------------------------------------------------
@@ -108,13 +107,19 @@ def test_what_git_ignores_is_left_out(repository: Path) -> None:
     assert found(repository / "sub") == {"kept"}
 
 
-def test_a_repository_in_a_repository_has_its_own_say(repository: Path) -> None:
-    inner = repository / "inner"
-    make(inner, "file", "kept.log", "made/file")
-    git(inner, "init", "-q")
-    (inner / ".gitignore").write_text("made/\n")
+def test_a_repository_in_another_or_in_none_has_its_own_say(
+    repository: Path, tmp_path: Path
+) -> None:
     names = {"inner/file", "inner/kept.log", "inner/.gitignore"}
-    assert found(repository) == {".gitignore", "kept", "sub/kept", *names}
+    (tmp_path / "none").mkdir()
+    for root in (repository, tmp_path / "none"):
+        inner = root / "inner"
+        make(inner, "file", "kept.log", "made/file")
+        git(inner, "init", "-q")
+        (inner / ".gitignore").write_text("made/\n")
+    stored, _ = storable_files(str(repository), 1 << 20, {})
+    assert stored.keys() == {".gitignore", "kept", "sub/kept", *names}
+    assert found(tmp_path / "none") == names
 
 
 def test_what_git_keeps_all_the_same_is_found(repository: Path) -> None:
@@ -162,7 +167,8 @@ def test_git_ends_with_the_look(
     (tmp_path / "git").chmod(0o755)
 
     for seconds in (1, 4, 16, 64):  # it may start late
-        walked(repository, seconds)
+        monkeypatch.setattr(workspace, "LIMIT", seconds)
+        walked(repository)
         if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text():
             break
     with pytest.raises(ProcessLookupError):
@@ -193,9 +199,10 @@ def test_a_look_runs_no_program_of_the_repository(repository: Path, tmp_path: Pa
 # --- what cannot be listed ------------------------------------------------------------------------
 
 
-def test_a_walk_ends_in_time(root: Path) -> None:
+def test_a_walk_ends_in_time(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(root, "file")
-    assert walked(root, 0) == []
+    monkeypatch.setattr(workspace, "LIMIT", 0)
+    assert walked(root) == []
 
 
 def test_a_missing_folder_is_no_fault(root: Path) -> None:
@@ -216,7 +223,7 @@ def test_git_does_not_wait_for_a_named_pipe(repository: Path, name: str) -> None
     (repository / name).unlink(missing_ok=True)
     (repository / name).parent.mkdir(parents=True, exist_ok=True)
     os.mkfifo(repository / name)
-    # A git that waits takes all the time: no folder is looked at after that.
+    # A git that waits would take all the time: no folder is looked at after that.
     assert str(repository / "sub" / "kept") in walked(repository)
 
 

@@ -2,14 +2,14 @@
 
 Rules kept here:
 - Links are not followed.
-- Generated files are excluded: folders of version control, caches that are marked as such, and
-  whatever git ignores, if git is installed.
+- What git ignores is left out; in no repository, or without git, the folders of version control and
+  those that are caches.
 """
 
 import os
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
@@ -20,43 +20,6 @@ from eca_nvim.review.git import GitFailed, list_project
 _EXCLUDED = frozenset({".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__"})
 _MARKS = frozenset({"CACHEDIR.TAG", "pyvenv.cfg"})
 """Files that mark their folder as one that can be generated again."""
-
-
-def walk_folders(folder: str, deadline: float) -> Iterator[tuple[str, Sequence[os.DirEntry[str]]]]:
-    """Yield a folder and all below it with their entries, until a time of the monotonic clock."""
-    waiting, excluded = [folder], set[str]()
-    while waiting and time.monotonic() < deadline:
-        current = waiting.pop()
-        entries = _entries(current)
-        names = {entry.name for entry in entries or ()}
-        if entries is None or (current != folder and names & _MARKS):
-            excluded.add(current)
-            continue
-        if current == folder or ".git" in names:  # a nested repository has its own ignored files
-            excluded |= _ignored(current, deadline)
-        excluded |= {entry.path for entry in entries if entry.name in _EXCLUDED}
-        included = [entry for entry in entries if entry.path not in excluded]
-        yield current, included
-        waiting += [entry.path for entry in included if entry.is_dir(follow_symlinks=False)]
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]] | None:
-    """Return the entries of a folder, None if it is gone or not readable."""
-    try:
-        with os.scandir(folder) as found:
-            return list(found)
-    except OSError:
-        return None
-
-
-def _ignored(folder: str, deadline: float) -> frozenset[str]:
-    """Return the paths that git ignores in a folder; none where git does not work."""
-    options = ("--others", "--ignored", "--directory")
-    with suppress(GitFailed):
-        listed = list_project(folder, options, deadline - time.monotonic())
-        names = os.fsdecode(listed).split("\0")
-        return frozenset(f"{folder}/{name.rstrip('/')}" for name in names if name)
-    return frozenset()
 
 
 _NOTHING: Final = frozenset({b"", b"./\0"})
@@ -75,12 +38,25 @@ def list_files(folder: str) -> bytes:
 
 
 def _walk(folder: str) -> Iterator[str]:
-    """Yield the files of a folder, without version control and caches."""
-    for inner, entries in walk_folders(folder, time.monotonic() + LIMIT):
-        start = f"{inner}/".removeprefix(f"{folder}/")
-        for entry in entries:
-            if not entry.is_dir(follow_symlinks=False):
-                yield start + entry.name
+    """Yield the files of a folder that is in no repository."""
+    deadline = time.monotonic() + LIMIT
+    for inner, folders, names in os.walk(folder):
+        if time.monotonic() >= deadline:
+            return
+        start, own = f"{inner}/".removeprefix(f"{folder}/"), {*folders, *names}
+        if start and not _MARKS.isdisjoint(own):
+            folders.clear()
+            continue
+        if start and ".git" in own:  # it says itself what belongs to it
+            with suppress(GitFailed):
+                listed = list_project(inner, seconds=deadline - time.monotonic())
+                if listed not in _NOTHING:
+                    yield from (start + it for it in os.fsdecode(listed).split("\0") if it)
+                    folders.clear()
+                    continue
+        links = [it for it in folders if Path(inner, it).is_symlink()]
+        yield from (start + it for it in (*names, *links) if it not in _EXCLUDED)
+        folders[:] = [it for it in folders if it not in _EXCLUDED]
 
 
 REFUSED: Final = "git cannot store it"
