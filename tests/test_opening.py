@@ -201,8 +201,8 @@ OWN_NAMES = {
     "nvim/logs.py": {"open"},
     "session/panels/trace.py": {"open", "fdopen"},  # a new file, by the name that the user gives
     "session/session.py": {"open"},  # of a fold
-    "review/checkpoint_store.py": {"read_bytes"},  # of objects of git
-    "review/git.py": {"open", "read_text", "write_text"},  # a repository of ours, and /proc
+    "review/git.py": {"open", "read_text"},  # a repository of ours, and /proc
+    "review/repository.py": {"read_bytes", "write_text"},  # of ours
     "review/snapshots.py": {"read_bytes", "write_bytes"},  # of copies
     "server/find.py": {"read_bytes"},  # beside it
     # Only in the folder of what is installed, by names that have no folder in them.

@@ -243,7 +243,7 @@ def test_a_fault_of_the_disk_is_no_fault_of_a_path(
 def test_a_disk_that_is_nearly_full_is_left_alone(
     store: CheckpointStore, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eca_nvim.review.git.LEAST_FREE", 1 << 60)
+    monkeypatch.setattr("eca_nvim.review.repository.LEAST_FREE", 1 << 60)
     with pytest.raises(GitFailed, match=r"the disk is full: \d+ MiB are needed in .*, and \d+ are"):
         store.take_here([str(root)], {})
     assert not list((tmp_path / "store").glob("index-*"))

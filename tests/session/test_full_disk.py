@@ -18,7 +18,7 @@ from tests.support.launch import REPOSITORY
 from eca_nvim.chat.vocabulary.events import ToolFinished
 from eca_nvim.chat.vocabulary.query_intents import PlanUndo, UndoTurn
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
-from eca_nvim.review.git import LEAST_FREE
+from eca_nvim.review.repository import LEAST_FREE
 
 LARGE: Final = 1 << 20
 """Bytes of each of four files."""

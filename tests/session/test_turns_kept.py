@@ -33,6 +33,7 @@ from eca_nvim.chat.vocabulary.query_intents import (
     UndoTurn,
 )
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
+from eca_nvim.review.git import run_git
 from eca_nvim.review.tree_changes import TreeRequest
 from eca_nvim.session.files.checkpoints import Checkpoints
 from eca_nvim.session.requests.review import UNCOVERED
@@ -162,6 +163,34 @@ async def test_a_command_that_had_ended_is_known_though_nothing_was_compared(
             "b": "+1 -0 created again, deleted by a command",
             "new": "+0 -1 deleted, made by a command",
         }
+
+
+async def test_contents_in_packs_are_read_ahead_by_few_processes(
+    life: Life, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(40):
+        (folder / f"many {number}").write_text(f"{number}\nthen\n")
+    async with life() as rig:
+        agent = await begin(rig)  # the first tree goes into packs
+        for number in range(40):
+            (folder / f"many {number}").write_text(f"{number}\nnow\n")
+        agent.say("a", ToolFinished(SHELL), TurnEnded())
+        await saved(rig)
+    async with life() as rig:
+        await rig.ready()
+        await rig.stored()
+        asked = list[str]()
+
+        def counted(place: Path, *words: str, fed: bytes = b"") -> bytes:
+            asked.append(words[1])
+            return run_git(place, *words, fed=fed)
+
+        monkeypatch.setattr("eca_nvim.review.repository.run_git", counted)
+        listed = await rig.ask(ListChanges("a", -1))
+        assert sorted(it["before"][0] for it in listed) == ["then"] * 40
+        assert len((await rig.ask(PlanUndo("a", -2)))["rows"]) == 40
+        # One more for the record of the turn.
+        assert (asked.count("--batch"), asked.count("blob")) == (1, 1)
 
 
 async def test_commands_of_two_neovims_at_once_are_uncertain_in_both(

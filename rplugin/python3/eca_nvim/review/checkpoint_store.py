@@ -20,7 +20,6 @@ import json
 import os
 import sys
 import time
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -31,17 +30,15 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from eca_nvim.digests import name_digest
-from eca_nvim.review.git import (
-    GitFailed,
-    NoRoom,
-    PathRefused,
+from eca_nvim.review.git import GitFailed, NoRoom, PathRefused, run_git, run_module
+from eca_nvim.review.repository import (
     inherit_index,
     lock_of,
     make_repository,
+    read_object,
+    read_packed,
     remove_indexes,
     require_space,
-    run_git,
-    run_module,
     size_of,
     sweep,
 )
@@ -235,10 +232,10 @@ class CheckpointStore:
     def changes(self, old: str, new: str, roots: Iterable[str]) -> Mapping[str, Change]:
         """Return what differs between two trees by absolute path, in the folders that both have."""
         found: dict[str, Change] = {}
-        both = self._roots(old) & self._roots(new)
+        both = set.intersection(*({*self._listed("-d", "--name-only", it)} for it in (old, new)))
         for root in roots:
             name = name_digest(os.fsencode(root))
-            if name not in both:
+            if name.encode() not in both:
                 continue
             before, after = self._modes(old, name), self._modes(new, name)
             compared = ("-r", "-z", "--no-renames", f"{old}:{name}", f"{new}:{name}")
@@ -255,10 +252,6 @@ class CheckpointStore:
                 for path in odd & were.keys() & are.keys():  # only the permissions differ
                     found[f"{root}/{os.fsdecode(path)}"] = (were[path], are[path])
         return found
-
-    def _roots(self, tree: str) -> set[str]:
-        """Return the names of the folders that a tree has."""
-        return {it.decode() for it in self._listed("-d", "--name-only", tree)}
 
     def _files_of(
         self, tree: str, name: str, modes: Mapping[bytes, int]
@@ -285,15 +278,15 @@ class CheckpointStore:
             yield from (f"{root}/{os.fsdecode(it)}" for it in listed)
 
     def _listed(self, *arguments: str) -> list[bytes]:
-        """Return what `ls-tree` lists. Raises GitFailed."""
         return [it for it in self._run("ls-tree", "-z", *arguments).split(b"\0") if it]
 
     def content(self, blob: str) -> bytes:
         """Return a stored content, by git's id or another name of it. Raises GitFailed."""
-        with suppress(OSError, zlib.error):  # most are no more than a file, and a process takes ms
-            packed = (self._folder / "objects" / blob[:2] / blob[2:]).read_bytes()
-            return zlib.decompress(packed).partition(b"\0")[2]
-        return self._run("cat-file", "blob", blob)
+        return read_object(self._folder, blob)
+
+    def packed(self, blobs: Iterable[str], most_bytes: int) -> dict[str, bytes]:
+        """Return those of some contents that take long to read. Raises GitFailed."""
+        return read_packed(self._folder, blobs, most_bytes)
 
     def made(self, task: str, *arguments: str, fed: bytes = b"") -> str:
         """Have git make something in the store; return the id that it prints. Raises GitFailed."""

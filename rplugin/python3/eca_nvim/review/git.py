@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from eca_nvim.guardian import MARK, marked, start_time
+from eca_nvim.guardian import MARK, marked
 from eca_nvim.spawn import child_environment
 from eca_nvim.threads import run_beside
 
@@ -31,8 +31,6 @@ PATIENCE, LISTING_PATIENCE, MODULE_PATIENCE = 300.0, 60.0, 3600.0
 CHECK_INTERVAL = 0.05
 """Seconds between two checks while git runs."""
 LINE: Final = "\n"
-_BLOCK: Final = 512
-"""Bytes in which the space of files is counted (`st_blocks`)."""
 MISSING: Final = "git is not installed: checkpoints need it"
 
 _OPTIONS: Final = {
@@ -58,16 +56,6 @@ _OPTIONS: Final = {
     "pack.threads": "1",
     "pack.windowMemory": "64m",
 }
-LEAST_FREE: Final = 64 << 20
-"""Bytes that stay free on the disk, at least."""
-_ATTRIBUTES: Final = "* -text -filter -ident -working-tree-encoding -diff -merge\n"
-"""A project's own attributes count less than these of the repository."""
-_LEFT: Final = (
-    *("*.lock", "*.new", "gc.pid", "info/refs_*", "refs/**/*.lock", "objects/??/tmp_*"),
-    *("objects/pack/tmp_*", "objects/pack/.tmp-*", "objects/info/*.lock", "objects/info/*_??????"),
-)
-"""What git removes when it ends, and leaves behind if it is killed or the disk is full."""
-
 _RUN: Final = (
     "import runpy, sys; sys.path.insert(0, sys.argv[1]); "
     "runpy.run_module(sys.argv[2], run_name='__main__')"
@@ -296,102 +284,3 @@ def _environment(repository: Path, root: str | None, index: Path | None) -> Mapp
     if index is not None:
         environment["GIT_INDEX_FILE"] = str(index)
     return environment
-
-
-# --- a repository of our own ----------------------------------------------------------------------
-
-
-def make_repository(folder: Path) -> None:
-    """Make a bare repository, if there is none; another Neovim may do so at the same time.
-
-    Raises GitFailed.
-    """
-    if folder.exists():
-        return
-    made = folder.with_name(f"{folder.name}-{os.getpid()}")
-    try:
-        shutil.rmtree(made, ignore_errors=True)  # left by a kill
-        (made / "info").mkdir(parents=True)
-        made.chmod(0o700)
-        run_git(made, "init", "--quiet", "--bare", "--template=", str(made))
-        (made / "info" / "attributes").write_text(_ATTRIBUTES)
-        with suppress(OSError):
-            made.rename(folder)
-        if not folder.exists():
-            raise GitFailed(f"{folder} cannot be made")
-    except OSError as fault:
-        raise GitFailed(f"{made}: {fault.strerror}") from fault
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
-
-
-def sweep(repository: Path) -> bool:
-    """Remove what killed gits have left; returns whether that was possible: none runs there now."""
-    with suppress(OSError), locked(repository, fcntl.LOCK_EX | fcntl.LOCK_NB) as lock:
-        if lock is None:
-            return False
-        for left in [path for it in _LEFT for path in repository.glob(it)]:
-            left.unlink(missing_ok=True)
-        return True
-    return False
-
-
-def require_space(repository: Path, wanted: int) -> None:
-    """Raise NoRoom if fewer bytes are free on its disk, besides those that stay free."""
-    try:
-        disk = os.statvfs(repository)
-    except OSError as fault:
-        raise GitFailed(f"{repository}: {fault.strerror}") from fault
-    free, wanted = disk.f_bavail * disk.f_frsize, wanted + LEAST_FREE
-    if free < wanted:
-        need = f"{wanted >> 20} MiB are needed in {repository.parent}, and {free >> 20} are free"
-        raise NoRoom(f"the disk is full: {need}")
-
-
-def size_of(repository: Path) -> int:
-    """Return the bytes that a repository takes on the disk."""
-    size = 0
-    for path in repository.rglob("*"):
-        with suppress(OSError):  # it is gone
-            size += path.lstat().st_blocks * _BLOCK
-    return size
-
-
-def inherit_index(index: Path) -> None:
-    """Begin with the newest index of another process, so that not all files are read again.
-
-    index: a file in a repository, `index-NAME-PROCESS`. A file system that fails costs only time.
-    """
-    if index.exists():
-        return
-    name = index.name.rpartition("-")[0]
-    others = (it for it in _indexes(index.parent) if it.name.rpartition("-")[0] == name)
-    with suppress(OSError, StopIteration):
-        shutil.copy2(next(others), lock_of(index))  # its time says which files git must look at
-        lock_of(index).replace(index)
-
-
-def remove_indexes(repository: Path, process: int) -> None:
-    """Remove the indexes of processes that are gone, but for the newest one of each name."""
-    ours = f"-{process}"
-    seen: set[str] = set()
-    for index in sorted(_indexes(repository), key=lambda it: not it.name.endswith(ours)):
-        name, _, owner = index.name.rpartition("-")
-        is_left = owner.isdecimal() and start_time(int(owner)) is None
-        if name in seen and is_left and not index.name.endswith(ours):
-            index.unlink(missing_ok=True)
-        seen.add(name)
-
-
-def lock_of(index: Path) -> Path:
-    """Return the file by which git locks an index."""
-    return index.with_name(f"{index.name}.lock")
-
-
-def _indexes(repository: Path) -> Sequence[Path]:
-    """Return the indexes in a repository, the newest first."""
-    dated: list[tuple[float, Path]] = []
-    for path in repository.glob("index-*"):
-        with suppress(OSError):  # it is gone
-            dated.append((path.stat().st_mtime, path))
-    return [path for _, path in sorted(dated, reverse=True) if path.suffix != ".lock"]

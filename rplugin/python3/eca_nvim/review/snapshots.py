@@ -15,7 +15,7 @@ import errno
 import os
 import stat
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from hashlib import sha1
 from itertools import count
@@ -75,6 +75,8 @@ class Blobs:
         self, stored: Callable[[str], bytes] = _nowhere, most_bytes: int | None = None
     ) -> None:
         self.size = 0
+        self.read_ahead: Mapping[str, bytes] = {}
+        """Contents of the store that need not be read again, by git's id."""
         self.most_bytes = MOST_SNAPSHOT_BYTES if most_bytes is None else most_bytes
         self._stored = stored
         self._folder = PrivateFolder("eca-checkpoints-")
@@ -96,8 +98,12 @@ class Blobs:
         """Return a content that a store has, by git's id."""
         known = self._known.get(digest)
         if known is None:
-            known = self._known[digest] = Blob(digest, None, self._stored)
+            known = self._known[digest] = Blob(digest, None, self._read)
         return known
+
+    def _read(self, digest: str) -> bytes:
+        known = self.read_ahead.get(digest)
+        return self._stored(digest) if known is None else known
 
     def remove(self) -> None:
         """Remove all files."""

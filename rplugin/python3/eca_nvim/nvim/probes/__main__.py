@@ -25,7 +25,8 @@ from eca_nvim.nvim.guardian_process import guardian
 from eca_nvim.nvim.probes.probe import Probe, Row, safe
 from eca_nvim.nvim.settings import read_settings
 from eca_nvim.path_risks import is_project
-from eca_nvim.review.git import GitFailed, git_version, require_space, size_of
+from eca_nvim.review.git import GitFailed, git_version
+from eca_nvim.review.repository import require_space, size_of
 from eca_nvim.session.files.checkpoints import FOLDER, MIB, Limits
 from eca_nvim.threads import run_in_thread
 

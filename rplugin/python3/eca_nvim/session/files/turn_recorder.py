@@ -14,6 +14,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 WAIT_LIMIT = 5.0
 """Seconds that an approved command, or the user, waits for a tree at most."""
+
+MOST_READ_AHEAD = 16 << 20
+"""Bytes of contents that are kept in memory, at most."""
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +66,7 @@ class TurnRecorder:
         self._progress = anyio.Event()
         self._own: set[str] = set()
         self._commits: dict[str, str] = {}
+        self._read = frozenset[str]()
         ledger.commands.ready = self._ready_in.send_nowait
         ledger.changed = self._changed
 
@@ -103,11 +108,27 @@ class TurnRecorder:
         with anyio.move_on_after(WAIT_LIMIT):
             try:
                 await self._load(chat)
+                await self._read_ahead(chat)
             except GitFailed as fault:
                 log.info("turns of earlier Neovims are not loaded: %s", fault)
             while not self._ledger.commands.is_settled:
                 await self._progress.wait()
         return self._ledger.commands.is_settled
+
+    async def _read_ahead(self, chat: str) -> None:
+        """Read what turns are about to be compared with; here each content takes a process."""
+        states = (
+            (it.before, it.after)
+            for turn in self._ledger.all_turns(chat)
+            for it in turn.files.values()
+        )
+        blobs = (it.blob for it in chain.from_iterable(states) if it.blob is not None)
+        wanted = frozenset(it.digest for it in blobs if it.path is None)
+        if not wanted <= self._read:
+            self._read, blobs_known = wanted, self._ledger.blobs
+            blobs_known.read_ahead = await self._checkpoints().with_store(
+                lambda store: store.packed(wanted, MOST_READ_AHEAD)
+            )
 
     async def _compare(self) -> None:
         async for watch in self._ready:

@@ -1,0 +1,158 @@
+"""Repository: a repository of our own: it is made, read, swept and measured; blocks.
+
+Rules kept here:
+- What a project says of its files counts less than what stands in the repository: contents are
+  stored as they are.
+- What killed gits have left is removed, but only while no git runs there.
+"""
+
+import fcntl
+import os
+import shutil
+import zlib
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from eca_nvim.guardian import start_time
+from eca_nvim.review.git import GitFailed, NoRoom, locked, run_git
+
+LEAST_FREE: Final = 64 << 20
+"""Bytes that stay free on the disk, at least."""
+_BLOCK: Final = 512
+"""Bytes in which the space of files is counted (`st_blocks`)."""
+_ATTRIBUTES: Final = "* -text -filter -ident -working-tree-encoding -diff -merge\n"
+_LEFT: Final = (
+    *("*.lock", "*.new", "gc.pid", "info/refs_*", "refs/**/*.lock", "objects/??/tmp_*"),
+    *("objects/pack/tmp_*", "objects/pack/.tmp-*", "objects/info/*.lock", "objects/info/*_??????"),
+)
+"""What git removes when it ends, and leaves behind if it is killed or the disk is full."""
+
+
+def make_repository(folder: Path) -> None:
+    """Make a bare repository, if there is none; another Neovim may do so at the same time.
+
+    Raises GitFailed.
+    """
+    if folder.exists():
+        return
+    made = folder.with_name(f"{folder.name}-{os.getpid()}")
+    try:
+        shutil.rmtree(made, ignore_errors=True)  # left by a kill
+        (made / "info").mkdir(parents=True)
+        made.chmod(0o700)
+        run_git(made, "init", "--quiet", "--bare", "--template=", str(made))
+        (made / "info" / "attributes").write_text(_ATTRIBUTES)
+        with suppress(OSError):
+            made.rename(folder)
+        if not folder.exists():
+            raise GitFailed(f"{folder} cannot be made")
+    except OSError as fault:
+        raise GitFailed(f"{made}: {fault.strerror}") from fault
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def read_object(repository: Path, name: str) -> bytes:
+    """Return a content, by git's id or another name of it. Raises GitFailed."""
+    with suppress(OSError, zlib.error):  # most are no more than a file, and a process takes ms
+        return zlib.decompress(_loose(repository, name).read_bytes()).partition(b"\0")[2]
+    return run_git(repository, "cat-file", "blob", name)
+
+
+def read_packed(repository: Path, ids: Iterable[str], most_bytes: int) -> dict[str, bytes]:
+    """Return those of some contents that are no files, up to so many bytes; two processes read all.
+
+    Raises GitFailed.
+    """
+    found, sizes, left = dict[str, bytes](), dict[str, int](), most_bytes
+    names = "".join(f"{it}\n" for it in ids if not _loose(repository, it).exists())
+    for line in run_git(repository, "cat-file", "--batch-check", fed=names.encode()).splitlines():
+        match line.decode().split(" "):
+            case [name, "blob", digits] if int(digits) <= left:
+                sizes[name] = int(digits)
+                left -= sizes[name]
+    fed = "".join(f"{it}\n" for it in sizes).encode()
+    told, at = run_git(repository, "cat-file", "--batch", fed=fed), 0
+    for name, size in sizes.items():
+        at = told.index(b"\n", at) + 1  # after the line that says what follows
+        found[name], at = told[at : at + size], at + size + 1
+    return found
+
+
+def _loose(repository: Path, name: str) -> Path:
+    """Return the place of an object that is not in a pack."""
+    return repository / "objects" / name[:2] / name[2:]
+
+
+def sweep(repository: Path) -> bool:
+    """Remove what killed gits have left; returns whether that was possible: none runs there now."""
+    with suppress(OSError), locked(repository, fcntl.LOCK_EX | fcntl.LOCK_NB) as lock:
+        if lock is None:
+            return False
+        for left in [path for it in _LEFT for path in repository.glob(it)]:
+            left.unlink(missing_ok=True)
+        return True
+    return False
+
+
+def require_space(repository: Path, wanted: int) -> None:
+    """Raise NoRoom if fewer bytes are free on its disk, besides those that stay free."""
+    try:
+        disk = os.statvfs(repository)
+    except OSError as fault:
+        raise GitFailed(f"{repository}: {fault.strerror}") from fault
+    free, wanted = disk.f_bavail * disk.f_frsize, wanted + LEAST_FREE
+    if free < wanted:
+        need = f"{wanted >> 20} MiB are needed in {repository.parent}, and {free >> 20} are free"
+        raise NoRoom(f"the disk is full: {need}")
+
+
+def size_of(repository: Path) -> int:
+    """Return the bytes that a repository takes on the disk."""
+    size = 0
+    for path in repository.rglob("*"):
+        with suppress(OSError):  # it is gone
+            size += path.lstat().st_blocks * _BLOCK
+    return size
+
+
+def inherit_index(index: Path) -> None:
+    """Begin with the newest index of another process, so that not all files are read again.
+
+    index: a file in a repository, `index-NAME-PROCESS`. A file system that fails costs only time.
+    """
+    if index.exists():
+        return
+    name = index.name.rpartition("-")[0]
+    others = (it for it in _indexes(index.parent) if it.name.rpartition("-")[0] == name)
+    with suppress(OSError, StopIteration):
+        shutil.copy2(next(others), lock_of(index))  # its time says which files git must look at
+        lock_of(index).replace(index)
+
+
+def remove_indexes(repository: Path, process: int) -> None:
+    """Remove the indexes of processes that are gone, but for the newest one of each name."""
+    ours = f"-{process}"
+    seen: set[str] = set()
+    for index in sorted(_indexes(repository), key=lambda it: not it.name.endswith(ours)):
+        name, _, owner = index.name.rpartition("-")
+        is_left = owner.isdecimal() and start_time(int(owner)) is None
+        if name in seen and is_left and not index.name.endswith(ours):
+            index.unlink(missing_ok=True)
+        seen.add(name)
+
+
+def lock_of(index: Path) -> Path:
+    """Return the file by which git locks an index."""
+    return index.with_name(f"{index.name}.lock")
+
+
+def _indexes(repository: Path) -> Sequence[Path]:
+    """Return the indexes in a repository, the newest first."""
+    dated: list[tuple[float, Path]] = []
+    for path in repository.glob("index-*"):
+        with suppress(OSError):  # it is gone
+            dated.append((path.stat().st_mtime, path))
+    return [path for _, path in sorted(dated, reverse=True) if path.suffix != ".lock"]
