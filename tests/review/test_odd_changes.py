@@ -163,6 +163,9 @@ def test_all_that_a_checkpoint_has_is_undone(watched: Watched) -> None:
     assert (watched.folder / "big").read_bytes() == b"y"
 
 
+LINKS = ("link", "gone", "kept")
+
+
 def links_and_files(folder: Path) -> None:
     (folder / "link").unlink()
     (folder / "link").write_text("file\n")
@@ -193,12 +196,14 @@ def test_links_are_taken_back_and_done_again(
 ) -> None:
     watched.put("d/x", b"x\n")
     watched.put("d/e/y", b"y\n")
-    for name in ("link", "gone", "kept"):
+    for name in LINKS:
         (repository / name).symlink_to("b")
     watched.turn()
     before, target = links(repository), (repository / "b").read_bytes()
     watched.command(lambda: change(repository))
     after = links(repository)
+    again = {name for name, it in watched.plan().items() if it["what"] == "link"}
+    assert again == {name for name in before if name in LINKS and before[name] != after.get(name)}
     watched.undo()
     assert links(repository) == before
     assert (repository / "b").read_bytes() == target

@@ -34,6 +34,7 @@ def joined(segments: list[Segment] | None) -> str | None:
     [
         ({}, None, "+1 -2      restored"),
         ({"what": "create"}, None, "+1 -2      created again"),
+        ({"what": "link", "added": 0}, None, "+0 -2      a link again"),
         ({"what": "delete", "removed": 1200}, None, "+1 -1200   deleted"),
         ({"what": "delete", "added": 123456}, None, "+123456 -2  deleted"),
         ({"command": "changed"}, None, "+1 -2      restored, changed by a command"),

@@ -228,16 +228,22 @@ async def test_a_kill_leaves_each_file_old_or_new(root: Path, tmp_path: Path) ->
 
 
 @pytest.mark.anyio
-async def test_what_was_ignored_then_is_not_deleted(root: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_added", [True, False])
+async def test_what_was_ignored_then_is_not_deleted(
+    root: Path, tmp_path: Path, *, is_added: bool
+) -> None:
     (root / ".gitignore").write_text("mine\n")
     (root / "mine").write_text("old")
     kept = Kept(tmp_path / "state", root)
     then = await kept.take()
     assert then is not None
-    (root / ".gitignore").write_text("other\n")
     (root / "mine").write_text("new")
+    if is_added:
+        git(root, "add", "-f", "mine")
+    else:
+        (root / ".gitignore").write_text("other\n")
     plan = await kept.all.plan(then)
-    assert plan.keys() == {str(root / ".gitignore")}
+    assert plan.keys() <= {str(root / ".gitignore")}
     assert (await kept.all.restore(then, plan)).failed == {}
     assert (root / "mine").read_text() == "new"
 

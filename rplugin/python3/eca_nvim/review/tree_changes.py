@@ -226,12 +226,14 @@ def what_goes_back(
     """
     changes, refused = store.changes(tree.id, checkpoint.tree, roots), _refused_then(checkpoint)
     lost = [path for path, (now, then) in changes.items() if _shows_more(store, path, (then, now))]
+    added = frozenset(_added(roots)) if any(then is None for _, then in changes.values()) else ()
     gone = {
         path
         for path, (_, then) in changes.items()
         if then is None
         and refused is not None
         and path not in refused
+        and path not in added
         and not any(_is_below(path, it) for it in lost if it != path)
         and changed_at(path) > checkpoint.time
     }

@@ -36,6 +36,7 @@ _PUT_BACK: Mapping[object, str] = {
     "restore": "restored",
     "create": "created again",
     "delete": "deleted",
+    "link": "a link again",
 }
 
 
@@ -123,10 +124,10 @@ def _prompt_row(prompt: str, *, by_agent: bool) -> Table:
 class UndoPlan(Struct, frozen=True):
     """What undoing turns does; `again`: all of it was undone before, so this does it again.
 
-    A table of `files`: path, what (restore, create, delete), added and removed (lines, counted from
-    the file as it is), conflict (why the user must decide), fault (why it cannot be done), command
-    (made, changed or deleted by a command; None if a tool named the file), seen (identifies its
-    present state).
+    A table of `files`: path, what (restore, create, delete, link), added and removed (lines that
+    differ from the file as it is), conflict (why the user must decide), fault (why it cannot be
+    done), command (made, changed or deleted by a command; None if a tool named the file), seen
+    (identifies its present state).
     """
 
     files: list[Table]
@@ -197,6 +198,7 @@ def _planned(files: Mapping[str, FileRecord], path: str, present: Present) -> Ta
     record = files[path]
     added, removed = counts(present.text, snapshot_text(record.before))
     missing = "create" if present.disk.is_absent else "restore"
+    missing = "link" if record.before.is_link else missing
     return {
         "path": path,
         "what": "delete" if record.before.is_absent else missing,

@@ -20,10 +20,8 @@ from eca_nvim.review.git import GitFailed, list_project
 _EXCLUDED = frozenset({".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__"})
 _MARKS = frozenset({"CACHEDIR.TAG", "pyvenv.cfg"})
 """Files that mark their folder as one that can be generated again."""
-
-
-_NOTHING: Final = frozenset({b"", b"./\0"})
-"""What git lists if all is ignored, or if it takes the folder for a repository of its own."""
+_ITSELF: Final = b"./\0"
+"""What git lists in a folder that it takes for a repository of its own."""
 MOST_NAMES: Final = 200_000
 LIMIT: Final = 10.0
 """Seconds that git may take, and a walk after that."""
@@ -32,7 +30,7 @@ LIMIT: Final = 10.0
 def list_files(folder: str) -> bytes:
     """Return the files below a folder, each with a NUL after it; blocks, so runs in a thread."""
     with suppress(GitFailed):
-        if (found := list_project(folder, seconds=LIMIT)) not in _NOTHING:
+        if (found := list_project(folder, seconds=LIMIT)) not in (b"", _ITSELF):
             return found
     return b"".join(os.fsencode(name) + b"\0" for name in islice(_walk(folder), MOST_NAMES))
 
@@ -50,7 +48,7 @@ def _walk(folder: str) -> Iterator[str]:
         if start and ".git" in own:  # it says itself what belongs to it
             with suppress(GitFailed):
                 listed = list_project(inner, seconds=deadline - time.monotonic())
-                if listed not in _NOTHING:
+                if listed != _ITSELF:
                     yield from (start + it for it in os.fsdecode(listed).split("\0") if it)
                     folders.clear()
                     continue
