@@ -29,7 +29,7 @@ STEPS = st.lists(
     min_size=1,
     max_size=4,
 )
-FEW = settings(max_examples=5, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+FEW = settings(max_examples=3, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 Steps: TypeAlias = Sequence[tuple[str, Edits]]
 
 
