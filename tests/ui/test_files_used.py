@@ -136,6 +136,8 @@ def test_the_view_keeps_the_files_and_announces_them_once_a_frame(stage: Neovim)
     none = {"read": 0, "written": 0, "mentioned": 0, "run": 0}
     assert files() == [{**none, **b}, {**none, **a}, {**none, **file("/w/replayed", 0, 0, read=7)}]
     assert heard() == [{"chat": CHAT, "turn": 1, "files": [{**none, **b}, {**none, **a}]}]
+    writers = "return require('eca.state.used_files').writers(...)"
+    assert [stage.lua(writers, path) for path in ("/w/a", "/w/b", "/w/c")] == [[], [CHAT], []]
     draw(stage, ["used", CHAT, 3, [], []])
     stage.wait_until("require('eca').files('c1')[1].heat == 0.5")
     assert [it["heat"] for it in files()] == [0.5, 0.25, 0]

@@ -89,7 +89,7 @@ end
 function M.writers(path)
   return vim.tbl_filter(function(chat)
     local file = chats[chat].files[path]
-    return file ~= nil and file.written > 0
+    return file ~= nil and (file.written or 0) > 0
   end, vim.tbl_keys(chats))
 end
 
