@@ -148,9 +148,14 @@ class TurnStore:
         )
 
     def alone_until(self, loaded: LoadedTurn) -> int:
-        """Return until when no other Neovim's commands ran beside those of a turn; 0: never."""
+        """Return until when no other Neovim's commands ran beside those that a kill has ended.
+
+        0: never, or there are none.
+        """
         about = loaded.about
-        began = min((it.began for it in loaded.starts), default=about.until)
+        if not loaded.starts or not about.until:
+            return 0
+        began = min(it.began for it in loaded.starts)
         return 0 if self.others(about.process, began, about.until) else about.until
 
     def _load(self, name: str, commit: str, about: About, process: int) -> LoadedTurn | None:

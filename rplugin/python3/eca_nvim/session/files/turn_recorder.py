@@ -125,8 +125,8 @@ class TurnRecorder:
         blobs = (it.blob for it in chain.from_iterable(states) if it.blob is not None)
         wanted = frozenset(it.digest for it in blobs if it.path is None)
         if not wanted <= self._read:
-            self._read, blobs_known = wanted, self._ledger.blobs
-            blobs_known.read_ahead = await self._checkpoints().with_store(
+            self._read = wanted
+            self._ledger.blobs.read_ahead = await self._checkpoints().with_store(
                 lambda store: store.packed(wanted, MOST_READ_AHEAD)
             )
 
