@@ -84,10 +84,9 @@ local function system()
   local uis = vim.tbl_map(function(ui)
     return ('%dx%d'):format(ui.width, ui.height)
   end, vim.api.nvim_list_uis())
-  local built = vim.split(vim.fn.execute('version'), '\n', { trimempty = true })
   return {
     '- plugin: ' .. (commit() or 'not a git checkout'),
-    ('- %s; %s'):format(built[1], built[3] or ''),
+    ('- Neovim %s; %s'):format(tostring(vim.version()), jit and jit.version or _VERSION),
     ('- %s %s %s'):format(machine.sysname, machine.release, machine.machine),
     ('- terminal: %s, %s'):format(vim.env.TERM or 'none', table.concat(uis, ', ')),
   }
