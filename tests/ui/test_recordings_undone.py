@@ -22,6 +22,12 @@ rm -f src/calc.py; mkdir -p deep; printf 'two\r\n' > deep/made.txt; chmod 755 ol
 ECA: Final = {"edit_approved": 5, "subagent": 1, "shell": 3}
 """Recordings with the number of prompts to play: the next ones are for other tests."""
 ACP: Final = ("qwen-edit-diff", "claudezed-write-new", "fastagent-shell")
+REVIEWED: Final = {
+    "edit_approved": (3, "new/moved.txt"),
+    "qwen-edit-diff": (1, "old.txt"),
+    "claudezed-write-new": (1, "new.txt"),
+}
+"""How many changes there are to review after some, and the file with the first one."""
 COMMAND: Final = "for i in 1 2 3; do echo line $i; sleep 0.3; done; exit 3"
 
 ALLOW: Final = """
@@ -69,6 +75,14 @@ def play(nvim: Neovim, name: str, said: Sequence[str]) -> None:
         nvim.wait_for(has_ended, f"the end of turn {turn} of {name}")
 
 
+def review(nvim: Neovim, count: int, first: str) -> None:
+    """Review what was changed in the files, without deciding about it."""
+    nvim.keys(":Eca review<CR>")
+    nvim.wait_until(f"require('eca').status().unreviewed == {count}")
+    nvim.wait_until(f"vim.fn.expand('%') == '{first}'")
+    nvim.keys(":Eca review hide<CR>")
+
+
 def undo_all(nvim: Neovim, first: str) -> None:
     """Press gu on the first prompt, and undo files only."""
     nvim.keys("<Esc>:EcaChat<CR><Esc><C-w>kgg")
@@ -96,6 +110,8 @@ def test_all_files_are_as_before(start_nvim: StartNeovim, workspace: Path, tmp_p
     for name, (_, said) in played.items():
         play(nvim, name, said)
         assert state(workspace) != before, name
+        if name in REVIEWED:
+            review(nvim, *REVIEWED[name])
         undo_all(nvim, said[0])
         nvim.wait_for(lambda: state(workspace) == before, f"the files of {name} to be as before")
         nvim.command("messages clear")
