@@ -101,7 +101,10 @@ class ReviewRequests:
 
     async def _unreviewed(self, intent: query_intents.ListUnreviewed) -> list[Table]:
         async with self._keeping:
-            await self._recorder.settled(intent.chat)
+            if intent.begins:  # the user learns what is not known yet
+                await self._settle(intent.chat)
+            else:
+                await self._recorder.settled(intent.chat)
         turns = self._ledger.turns(intent.chat)
         paths = _changed_files(turns, intent.path)
         present = await self._present(paths)
