@@ -313,11 +313,9 @@ end
 function M.status(chat)
   local status = { state = 'idle', trust = false, pending = 0 }
   status = vim.tbl_extend('force', status, M.chat(chat).status or {})
-  status.chat = chat
-  status.server_name = M.server_name(chat)
-  status.unreviewed = M.chat(chat).unreviewed
+  status.chat, status.server_name = chat, M.server_name(chat)
   local process = M.server(status.server_name).state
-  status.asleep = process == 'asleep' or nil
+  status.unreviewed, status.asleep = M.chat(chat).unreviewed, process == 'asleep' or nil
   status.server = status.asleep and 'stopped' or process
   return status
 end
@@ -333,8 +331,7 @@ end
 ---@param chat string
 ---@return eca.TurnState
 function M.turn(chat)
-  local status = M.chat(chat).status
-  return status and status.state or 'idle'
+  return (M.chat(chat).status or {}).state or 'idle'
 end
 
 --- The pending requests of a chat, or of all, oldest first.

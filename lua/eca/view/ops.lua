@@ -285,13 +285,10 @@ end
 function draw.preview(op)
   require('eca.preview').set(mirror.clean(op))
 end
+draw.place_answer = draw.preview
 
 function draw.changed_meanwhile(op)
   require('eca.preview.written').changed(mirror.clean(op)) -- late: rare
-end
-
-function draw.place_answer(op)
-  require('eca.preview').set(mirror.clean(op)) -- late: not before a question
 end
 
 function draw.panel(op)
