@@ -16,6 +16,9 @@ from tests.support.wire import Message
 RECORDINGS = REPOSITORY / "tests" / "fixtures" / "traffic" / "eca"
 ACP_RECORDINGS = REPOSITORY / "tests" / "fixtures" / "traffic" / "acp"
 
+PROGRAM = Path(sys.executable).name
+"""How the plugin names a server that is started by `module_command`."""
+
 
 def module_command(module: str, *arguments: str) -> list[str]:
     """Return a command that calls `main` of a module of this repository, in any folder.

@@ -13,6 +13,7 @@ from tests.agents.acp.conftest import PrepareScript
 from tests.agents.client import TIMEOUT
 from tests.support import acp_script as agent
 from tests.support import processes, script
+from tests.support.servers import PROGRAM
 
 from eca_nvim.agents.acp.sessions import LOST, SLOW, TAKEN
 from eca_nvim.agents.base import AgentFault
@@ -155,9 +156,7 @@ async def test_a_login_that_is_needed_is_reported_with_the_prompt_and_the_next_o
     async with running(make_agent(server.command, tmp_path)) as client:
         client.agent.open_chat(CHAT)
         needed = await client.first(LoginNeeded)
-        assert needed == LoginNeeded(
-            CHAT, "tests.support.scripted_server needs a login: Auth required"
-        )
+        assert needed == LoginNeeded(CHAT, f"{PROGRAM} needs a login: Auth required")
         for text in "first", "second":
             client.agent.prompt(Prompt(CHAT, text))
             told = Prompt(CHAT, text)

@@ -16,7 +16,7 @@ from tests.agents.client import TIMEOUT
 from tests.support import acp_script as agent
 from tests.support import script
 from tests.support.replay_acp import read_lives
-from tests.support.servers import ACP_RECORDINGS
+from tests.support.servers import ACP_RECORDINGS, PROGRAM
 
 from eca_nvim.agents.abilities import AgentRefused, LoginCommand, LoginEnd
 from eca_nvim.agents.acp import login
@@ -168,7 +168,7 @@ async def test_an_agent_that_logs_in_by_itself(
             with pytest.raises(AgentRefused, match="no answer after"):
                 await client.agent.login("x", user)
         assert await client.agent.login("x", user) is LoginEnd.REPEATABLE
-        assert user.waits == ["tests.support.scripted_server logs in: Account"] * 3
+        assert user.waits == [f"{PROGRAM} logs in: Account"] * 3
         client.agent.open_chat(CHAT)
         await client.agent.logout()
         with pytest.raises(AgentRefused, match="the agent has ended"):
