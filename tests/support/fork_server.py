@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -30,6 +31,8 @@ PACKAGE = REPOSITORY / "rplugin" / "python3" / "eca_nvim"
 LAUNCH = PACKAGE / "nvim" / "launch.py"
 OTHERS = ("pynvim", "anyio._backends._asyncio")
 """What hosts import besides all modules of the package."""
+READS_ON_S = 0.1
+"""Seconds in which servers answer that they end, as while Python's own shutdown takes its time."""
 
 
 @contextmanager
@@ -158,6 +161,7 @@ def run_host(arguments: list[str]) -> NoReturn:
     try:
         import_module("eca_nvim.nvim.launch").run(arguments)
     except SystemExit as end:
+        time.sleep(READS_ON_S)
         os._exit(int(end.code or 0))
     os._exit(0)
 
