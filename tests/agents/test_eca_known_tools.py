@@ -29,7 +29,7 @@ LUA = [path for part in ("lua", "plugin") for path in (REPOSITORY / part).rglob(
 OUR_WORDS = frozenset(
     {
         *("activity", "content", "description", "git", "limit", "path", "pattern", "prompt"),
-        *("query", "question", "source", "text"),
+        *("query", "question", "source", "symbol", "text"),
     }
 )
 """Words that our intents, ops and options have too, for something else."""

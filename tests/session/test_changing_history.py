@@ -23,6 +23,8 @@ pytestmark = pytest.mark.anyio
 REPLACES_WHAT_IS_SHOWN = frozenset({"open_chat", "clear", "rollback", "begin_again", "add_flag"})
 """Requests during which prompts must wait, each with a test here."""
 ADDS_OR_KEEPS = frozenset({"list_chats", "history", "rename", "delete", "fork", "remove_flag"})
+FOR_ANOTHER_TRY = frozenset({"branch", "exchange"})
+"""They are sent while a history changes, see `session/requests/attempts.py`."""
 CHANGES = (
     asks.ClearMessages("a"),
     asks.Rollback("a", 0),
@@ -97,7 +99,7 @@ class TestAnyChange:
 async def test_each_request_of_an_archive_is_known_here() -> None:
     """A new one may have to let prompts wait (`ChangingHistories.change`)."""
     requests = {name for name in vars(Archive) if not name.startswith("_")}
-    assert requests == REPLACES_WHAT_IS_SHOWN | ADDS_OR_KEEPS
+    assert requests == REPLACES_WHAT_IS_SHOWN | ADDS_OR_KEEPS | FOR_ANOTHER_TRY
 
 
 async def test_the_chat_is_never_idle_until_the_answer(rig: Rig) -> None:

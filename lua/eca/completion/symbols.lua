@@ -46,10 +46,19 @@ function M.name_in(trigger, query)
   return trigger == '@' and vim.startswith(query, M.PREFIX) and query:sub(#M.PREFIX + 1) or nil
 end
 
+--- The language servers that can be asked for symbols. Neovim's language client is not loaded for
+--- that: it wants a folder of its own, and there may be none.
+---@return vim.lsp.Client[]
+local function clients()
+  local lsp = package.loaded['vim.lsp']
+  local is_loaded = type(lsp) == 'table' -- it is something else if loading has failed
+  return is_loaded and lsp.get_clients({ method = 'workspace/symbol' }) or {}
+end
+
 --- Can a language server be asked for symbols?
 ---@return boolean
 function M.has_server()
-  return #vim.lsp.get_clients({ method = 'workspace/symbol' }) > 0
+  return #clients() > 0
 end
 
 --- Ask a server as part of a search.
@@ -216,7 +225,7 @@ function M.find(name, callback)
   end
   search.done = finish
   search.open[search] = true -- until all are asked
-  for _, client in ipairs(vim.lsp.get_clients({ method = 'workspace/symbol' })) do
+  for _, client in ipairs(clients()) do
     request(search, client, 'workspace/symbol', { query = name }, function(result)
       local symbols = {} ---@type eca.FoundSymbol[]
       for _, each in ipairs(vim.list_slice(result, 1, MOST_SYMBOLS)) do

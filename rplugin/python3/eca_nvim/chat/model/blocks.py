@@ -305,10 +305,10 @@ def open_question(block: Block) -> Question | None:
 def plan_of(block: Block) -> str:
     """Return the plan that a call asks the user to agree to; "" if it does not ask for that.
 
-    ACP has no message for it: it is a call that switches the mode. Its text explains it, or it is
-    an argument (claude 0.101 and qwen have both).
+    ACP has no message for it: it is what explains a call that switches the mode, or else the
+    longest text of its arguments (seen with claude 0.101 and qwen).
     """
     if not isinstance(block, ToolBlock) or block.call.kind is not call_details.ToolKind.SWITCH_MODE:
         return ""
-    argument = (block.call.arguments or {}).get("plan")
-    return clean(block.call.note or (argument if isinstance(argument, str) else "")).strip()
+    texts = [it for it in (block.call.arguments or {}).values() if isinstance(it, str)]
+    return clean(block.call.note or max(texts, key=len, default="")).strip()
