@@ -219,7 +219,7 @@ def test_back_with_an_agent_that_cannot_and_what_was_said_before_later(
     nvim.finish()
 
     later = start(start_nvim, tmp_path)
-    assert len(resume(later, "two again")) == 2
+    assert len(resume(later, "one")) == 2
     wait_line(later, "reply 1 to: two again")
     wait_line(later, "what was said before, as the agent got it")
     back(later, "two again")

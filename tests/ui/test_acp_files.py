@@ -113,7 +113,7 @@ def test_unsaved_text_is_read_changed_and_comes_back(
     screen = nvim.wait_screen("proposed")
     assert screen.text().count("one, typed") == 2
     assert "THREE" in screen
-    assert "1 allow  2 always" in screen
+    assert "a allow  A always" in screen
     nvim.keys("q")
     nvim.keys(":Eca choose 2<CR>")
     wait_idle(nvim)
