@@ -83,16 +83,17 @@ def review(nvim: Neovim, count: int, first: str) -> None:
     nvim.keys(":Eca review hide<CR>")
 
 
-def undo_all(nvim: Neovim, first: str) -> None:
-    """Press gu on the first prompt, and undo files only."""
+def undo_all(nvim: Neovim, first: str) -> str:
+    """Press gu on the first prompt, and undo files only; return what was asked before that."""
     nvim.keys("<Esc>:EcaChat<CR><Esc><C-w>kgg")
     nvim.command(f"call search('{first.split(maxsplit=1)[0]}', 'c')")
     nvim.input("gu")
     nvim.wait_screen("Roll back to before")
     nvim.input("2<CR>")
-    nvim.wait_screen("undo turn")
+    asked = nvim.wait_screen("undo turn").text()
     nvim.keys("u")
     nvim.wait_screen("undone in")
+    return asked
 
 
 def test_all_files_are_as_before(start_nvim: StartNeovim, workspace: Path, tmp_path: Path) -> None:
@@ -112,6 +113,7 @@ def test_all_files_are_as_before(start_nvim: StartNeovim, workspace: Path, tmp_p
         assert state(workspace) != before, name
         if name in REVIEWED:
             review(nvim, *REVIEWED[name])
-        undo_all(nvim, said[0])
-        nvim.wait_for(lambda: state(workspace) == before, f"the files of {name} to be as before")
+        asked = undo_all(nvim, said[0])
+        as_before = f"the files of {name} to be as before; asked was:\n{asked}\n"
+        nvim.wait_for(lambda: state(workspace) == before, as_before)
         nvim.command("messages clear")
