@@ -16,7 +16,7 @@ from tests.ui.talk import Value
 from tests.ui.test_acp_recordings import WATCH, messages, prompts
 
 SCRIPT: Final = r"""
-sleep 0.1  # a model takes longer, and the clock of files is a coarse one
+sleep 0.6  # a model takes longer: by then the prompt's tree is stored, on a busy machine, too
 rm -f src/calc.py; mkdir -p deep; printf 'two\r\n' > deep/made.txt; chmod 755 old.txt; echo >> key
 """
 ECA: Final = {"edit_approved": 5, "subagent": 1, "shell": 3}
