@@ -58,6 +58,21 @@ def test_keys_of_panels(name: str) -> None:
     assert keys - COMMON == {action.key for action in KINDS[name].ACTIONS}
 
 
+@pytest.mark.parametrize(
+    ("section", "place"),
+    [("transcript", "chat"), ("input", "input"), ("ask", "preview"), ("rewrite", "preview")],
+)
+def test_keys_of_sections(nvim: Neovim, section: str, place: str) -> None:
+    actions = nvim.lua("return require('eca.keymaps.actions')").values()
+    there = {key for it in actions for key in it[place] or ()}
+    there |= {key for it in actions for key in it["pending"] or ()}
+    told = "\n".join(documents.help_lines()).partition(f"*eca-{section}*")[2].partition("\n===")[0]
+    tables = re.findall(r"(?m)^ {8}([^\s●✓?].*?) {2,}\S", told)
+    named = {key for it in tables for key in it.split() if "$" not in it}
+    assert named
+    assert named <= there
+
+
 def test_file_types() -> None:
     code = "\n".join(path.read_text() for path in (REPOSITORY / "lua").rglob("*.lua"))
     there = set(re.findall(r"'filetype', '(eca-\w+)'", code))
