@@ -21,8 +21,8 @@ from eca_nvim.review.checkpoint_store import CheckpointStore
 from eca_nvim.review.commands import Commands, Watch
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.snapshots import Blobs, take_snapshot
-from eca_nvim.review.tree_changes import Found, Moment, TreeRequest, compare
-from eca_nvim.review.turn_changes import TurnChanges
+from eca_nvim.review.tree_changes import Found, TreeRequest, compare
+from eca_nvim.review.turn_changes import Moment, TurnChanges
 from eca_nvim.review.undo import plan_undo, undo
 
 Value: TypeAlias = Any
@@ -44,9 +44,7 @@ class Trees:
         self.folder = folder
         self.store = CheckpointStore(store, os.getpid()) if store else None
         self.blobs = Blobs(self._stored)
-        self.commands = Commands(
-            self.take, lambda path: take_snapshot(path, self.blobs), self.blobs.keep
-        )
+        self.commands = Commands(self.take, lambda path: take_snapshot(path, self.blobs))
         self.commands.ready = self._compare
         self.ledger = Ledger(self.blobs, self.commands, self._turn_ended)
 
@@ -73,10 +71,9 @@ class Trees:
     def _compare(self, watch: Watch) -> None:
         found = Found()
         if watch.moments is not None and self.store is not None:
-            asked = [path for path, _ in watch.turn.uncertain] if watch.is_turn else []
+            asked = [*watch.turn.unsure] if watch.is_turn else []
             found = compare(self.store, self.blobs, *watch.moments, asked)
-        if not self.commands.when_written(found, lambda: self._compare(watch)):
-            self.commands.attribute(watch, found)
+        if self.commands.attribute(watch, found):
             self.ledger.is_changed(watch.turn)
 
 

@@ -9,6 +9,7 @@ from tests.review.watched import Watched
 
 from eca_nvim.chat.vocabulary.events import ToolFinished
 from eca_nvim.review import commands as watch_module
+from eca_nvim.review.tree_changes import TreeRequest
 
 
 def test_a_call_is_over_with_its_turn(watched: Watched) -> None:
@@ -89,6 +90,25 @@ def test_a_file_that_a_command_made_may_be_named_before_the_survey(watched: Watc
     watched.undo()
     assert contents(watched.folder) == before
     assert not (watched.folder / "deep").exists()
+
+
+def test_what_the_next_turn_writes_before_the_last_tree_is_its_own(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = contents(watched.folder)
+    call, late = watched.start(), TreeRequest()
+    watched.put("a", b"by the command\n")
+    with monkeypatch.context() as slow:
+        slow.setattr(watched.trees.commands, "_take", lambda: late)
+        watched.hear(ToolFinished(call))
+    watched.turn("next")
+    watched.write("a", b"by the tool\n")
+    late.settle(watched.trees.take().moment)
+    assert [watched.plan(number)["a"]["conflict"] for number in (2, 1)] == [None, "changed since"]
+    watched.undo(2)
+    assert watched.plan(1)["a"]["conflict"] is None
+    watched.undo(1)
+    assert contents(watched.folder) == before
 
 
 # --- undone in between ----------------------------------------------------------------------------

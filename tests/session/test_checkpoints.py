@@ -23,7 +23,8 @@ from eca_nvim.review.checkpoint_store import Checkpoint, CheckpointStore
 from eca_nvim.review.restoring import CHANGED
 from eca_nvim.review.snapshots import Blobs
 from eca_nvim.review.tree_changes import MOST_NAMED, UNSTORED
-from eca_nvim.review.turn_store import About, Record, TurnStore
+from eca_nvim.review.turn_changes import TurnChanges
+from eca_nvim.review.turn_store import TurnStore
 from eca_nvim.session.files.checkpoints import Checkpoints, Limits
 
 LIMITS = Limits()
@@ -160,13 +161,13 @@ async def test_what_is_old_or_too_much_goes_unless_it_is_needed(
     for turn, (hours, name) in enumerate(names, 2):
         began = now - hours * 3600 * 10**9
         store.keep(tree, began, {**PROMPT, "prompt": name, "turn": turn})
-        about = About("chat", turn, name, os.getpid(), began - 1, began, name == "not reviewed")
-        turns.save(about.name, about, Record({}))
+        is_open = name == "not reviewed"
+        turns.save(TurnChanges("chat", turn, name, is_open=is_open, began=began - 1, until=began))
     kept = Kept(tmp_path / "state", root, limits)
     await kept.take({**PROMPT, "prompt": "now"})  # then what is too much goes, also here
     prompts = (it.about for it in kept.all.known or () if it.about["kind"] == "prompt")
     assert [it["prompt"] for it in prompts] == left
-    prompts_of_turns = {it.about.prompt for it in turns.load("chat", {}, os.getpid())}
+    prompts_of_turns = {it.prompt for _, it in turns.load("chat", {}, os.getpid())}
     assert prompts_of_turns == {*left} - {"now"}
 
 

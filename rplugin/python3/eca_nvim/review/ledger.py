@@ -20,11 +20,10 @@ from eca_nvim.chat.model.calls import changed_paths, may_change, moved, paths_so
 from eca_nvim.chat.model.chat import PROMPT_CELLS, Chat
 from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.chat.vocabulary import call_details, events, ops, states, turn_events
-from eca_nvim.review.before_change import reported_changes
 from eca_nvim.review.commands import Commands, Watch
 from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
 from eca_nvim.review.tree_changes import TreeRequest
-from eca_nvim.review.turn_changes import UNSEEN, Step, TurnChanges
+from eca_nvim.review.turn_changes import UNSEEN, FileRecord, TurnChanges
 
 MOST_BYTES = 1 << 28
 """Bytes of all snapshots together, about, above which the oldest turn is forgotten."""
@@ -38,14 +37,20 @@ RECORDED = (
 class _OpenCall(Struct, eq=False):
     """A call whose request is complete and that has not ended.
 
-    may_run: it may have run. watch: it may change any file. written: files that were written for it
+    before: the files that it names, as they were at `began` (ns since 1970). known: those that the
+    turn knew then. is_certain: it had surely not run by then. may_run: it may have run. is_command:
+    it names no files. watch: what it changes while it runs. written: files that were written for it
     through the editor.
     """
 
     block: ToolBlock
-    step: Step
     turn: TurnChanges
+    before: dict[str, Snapshot]
+    began: int
+    known: frozenset[str]
+    is_certain: bool
     may_run: bool
+    is_command: bool
     watch: Watch | None = None
     written: set[str] = field(default_factory=set)
 
@@ -131,15 +136,14 @@ class Ledger:
         To restore what was on disk would lose what they have typed.
         """
         for (open_chat, _), opened in self._open.items():
-            before = opened.step.before
-            paths = [path for path, seen in before.items() if seen.place == place]
-            is_first = open_chat == chat_id and place not in opened.written
-            if is_first and paths and unsaved is not None:
-                seen = self._with_content(unsaved, before[paths[0]])
-                opened.step.before |= dict.fromkeys(paths, seen)
-                opened.step.is_certain = True
-            if is_first and paths:
-                opened.written.add(place)
+            paths = [path for path, seen in opened.before.items() if seen.place == place]
+            if open_chat != chat_id or place in opened.written or not paths:
+                continue
+            opened.written.add(place)
+            if unsaved is not None:
+                seen = self._with_content(unsaved, opened.before[paths[0]])
+                opened.before |= dict.fromkeys(paths, seen)
+                opened.is_certain = True
 
     def _with_content(self, content: bytes, like: Snapshot) -> Snapshot:
         try:
@@ -151,7 +155,7 @@ class Ledger:
     def is_watched(self, chat_id: str, block_id: int) -> bool:
         """Return whether a call that has not ended may change any file."""
         opened = self._open.get((chat_id, block_id))
-        return opened is not None and opened.watch is not None
+        return opened is not None and opened.is_command
 
     def approved(self, chat_id: str, block_id: int, tree: TreeRequest | None = None) -> None:
         """Observe a call's files again: the user may have changed them before the approval.
@@ -161,13 +165,14 @@ class Ledger:
         opened = self._open.get((chat_id, block_id))
         if opened is None:
             return
-        opened.may_run = True
-        if opened.watch is not None:
-            self.commands.begin(opened.watch, tree)
-        else:
-            opened.step.before = self._observe(opened.step.before)
-            opened.step.began = time.time_ns()
+        opened.before, opened.began = self._observe(opened.before), time.time_ns()
+        self._let_run(opened, tree)
         self.changed(opened.turn)
+
+    def _let_run(self, opened: _OpenCall, tree: TreeRequest | None = None) -> None:
+        opened.may_run = True
+        if opened.is_command and opened.watch is None:
+            opened.watch = self.commands.begin(opened.turn, tree)
 
     def _requested(self, chat: Chat, block: ToolBlock, *, waits: bool) -> None:
         early = self._early.pop((chat.id, block.id), {})
@@ -175,30 +180,30 @@ class Ledger:
         if not may_change(block.call):
             return
         before = self._open.get((chat.id, block.id))
-        if before is not None and before.may_run and before.watch is not None:
+        if before is not None and before.watch is not None:
             if not waits and not paths:
                 return
             # It asks, or names its files by now. Until the user has answered, others may change
             # files. What it has done so far is its own.
             if before.block.started_ms is not None:
                 self.commands.end(before.watch)
+            else:
+                self.commands.watches.remove(before.watch)
         turn = self.turn(chat)
-        seen = self._observe(paths)
-        first = seen if waits else {path: early.get(path, it) for path, it in seen.items()}
-        step = Step(time.time_ns(), first, early=early, is_certain=waits)
-        watch = None if paths else Watch(turn)
-        self._open[chat.id, block.id] = _OpenCall(block, step, turn, not waits, watch)
-        if watch is not None and not waits:
-            self.commands.begin(watch)
+        seen, known = self._observe(paths), frozenset(turn.seen)
+        if not waits:
+            seen |= {it: early[it] for it in early.keys() & seen.keys() - known}
+        about = (block, turn, seen, time.time_ns(), known, waits, not waits, not paths)
+        opened = self._open[chat.id, block.id] = _OpenCall(*about)
+        if not waits:
+            self._let_run(opened)
 
     def _running(self, chat: Chat, block: ToolBlock) -> None:
         opened = self._open.get((chat.id, block.id))
         if opened is None:
             self._requested(chat, block, waits=False)
-            return
-        opened.may_run = True
-        if opened.watch is not None:
-            self.commands.begin(opened.watch)
+        else:
+            self._let_run(opened)
 
     def _observe(self, paths: Iterable[str]) -> dict[str, Snapshot]:
         return {path: self.snapshot(path) for path in paths}
@@ -221,19 +226,16 @@ class Ledger:
         opened = self._open.pop((chat_id, block_id), None)
         if opened is None or (is_stopped and not opened.may_run):
             return
-        step, turn = opened.step, opened.turn
-        step.ended = time.time_ns()
-        if opened.watch is not None:
-            self.commands.begin(opened.watch)  # unless it runs: others may have allowed it
-            self.commands.end(opened.watch)
+        turn = opened.turn
+        if opened.is_command:
+            self._let_run(opened)  # unless it runs: others may have allowed it
+            if opened.watch is not None:
+                self.commands.end(opened.watch)
         else:
-            self._observe_after(opened)
-            step.before = {path: step.before.get(path, UNSEEN) for path in step.after}
-            if not is_stopped and not has_failed:
-                step.reported = reported_changes(opened.block.call)
-            step.moved = None if has_failed else moved(opened.block.call)
-            turn.steps.append(step)
-            self.commands.written(step.after, turn, step.before)
+            self._note(opened, worked=not is_stopped and not has_failed)
+            ends = None if has_failed else moved(opened.block.call)
+            if ends is not None:
+                turn.note_move(*ends)
         self.is_changed(turn)
         self._shrink()
 
@@ -241,11 +243,24 @@ class Ledger:
         """End the calls that the chat has ended with its turn: the agent may never report that."""
         for (chat_id, block_id), opened in list(self._open.items()):
             is_settled = chat_id == chat.id and opened.block.state in states.ENDED_CALLS
-            if opened.watch is not None and is_settled:
+            if opened.is_command and is_settled:
                 self._ended(chat_id, block_id, is_stopped=True)
 
-    def _observe_after(self, opened: _OpenCall) -> None:
-        opened.step.after = self._observe((*opened.step.before, *changed_paths(opened.block.call)))
+    def _note(self, opened: _OpenCall, *, worked: bool | None = None) -> None:
+        """Note what a call has done to the files that it names; worked: None while it runs."""
+        turn, now = opened.turn, time.time_ns()
+        after = self._observe((*opened.before, *changed_paths(opened.block.call)))
+        before = {path: opened.before.get(path, UNSEEN) for path in after}
+        for path, later in after.items():
+            is_first = not opened.is_certain and path not in opened.known
+            if worked and is_first and before[path].same_as(later) and not later.is_absent:
+                before[path] = UNSEEN  # it had run
+            record = FileRecord(before[path], later, began=opened.began, ended=now)
+            turn.note(path, record, is_late=not opened.is_certain)
+            if worked is not None and is_first:
+                turn.unsure.setdefault(path, now)
+        if worked is not None:
+            self.commands.written(after, turn, before)
 
     def is_changed(self, turn: TurnChanges) -> None:
         """Note that what is known of a turn has changed."""
@@ -273,35 +288,31 @@ class Ledger:
 
     def turns(self, chat_id: str) -> Sequence[TurnChanges]:
         """Return the turns of a chat that changed something, running calls included."""
-        for turn in (it for it in self._turns if it.chat == chat_id):
+        of_chat = [it for it in self._turns if it.chat == chat_id]
+        for turn in of_chat:
             opened = [*self.open_calls(turn)]
             for each in opened:
-                self._observe_after(each)
-                each.step.before |= dict.fromkeys(each.step.after.keys() - each.step.before, UNSEEN)
+                self._note(each)
             if opened:
-                turn.compute_files(it.step for it in opened)
-        of_chat = [it for it in self._turns if it.chat == chat_id]
+                turn.compute_files()
         return [turn for turn in of_chat if turn.files or turn.odd_names]
 
     def open_calls(self, turn: TurnChanges) -> Iterator[_OpenCall]:
         """Yield the calls of a turn that name their files and may be running."""
         for it in self._open.values():
-            if it.turn is turn and it.may_run and it.watch is None:
+            if it.turn is turn and it.may_run and not it.is_command:
                 yield it
 
     def all_turns(self, chat_id: str) -> Sequence[TurnChanges]:
         """Return the turns of a chat that are kept, also those that changed nothing."""
         return [turn for turn in self._turns if turn.chat == chat_id]
 
-    def add(self, turns: Iterable[TurnChanges]) -> None:
-        """Add turns of earlier Neovims, or replace what is known of them."""
-        added = [*turns]
-        saved = {it.saved for it in added}
-        self._loaded |= saved
-        kept = [it for it in self._turns if it.saved is None or it.saved not in saved]
-        self._turns = sorted([*kept, *added], key=lambda it: it.began)
-        for turn in added:
-            self._known(turn)
+    def add(self, turn: TurnChanges) -> None:
+        """Add a turn of an earlier Neovim, or replace what is known of it."""
+        self._loaded.add(turn.saved)
+        kept = [it for it in self._turns if it.saved != turn.saved]
+        self._turns = sorted([*kept, turn], key=lambda it: it.began)
+        self._known(turn)
 
 
 def _prompt(chat: Chat) -> str:

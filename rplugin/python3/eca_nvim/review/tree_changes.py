@@ -21,7 +21,7 @@ from eca_nvim.chat.model.calls import is_safe_path
 from eca_nvim.review.checkpoint_store import Change, Checkpoint, CheckpointStore, StoredFile, Tree
 from eca_nvim.review.git import GitFailed, list_project
 from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
-from eca_nvim.review.turn_changes import UNSEEN, FileRecord
+from eca_nvim.review.turn_changes import UNSEEN, FileRecord, Moment
 
 UNSTORED: Final = "what is there now is not stored, and stays"
 _IGNORE_FILE = ".gitignore"
@@ -30,15 +30,6 @@ MOST_NAMED: Final = 1000
 
 States: TypeAlias = tuple[Snapshot, Snapshot]
 """A file before and after."""
-
-
-class Moment(Struct, frozen=True):
-    """The files of some folders at one moment: when the tree was begun and done (ns since 1970)."""
-
-    tree: Tree
-    roots: tuple[str, ...]
-    began: int
-    done: int
 
 
 class TreeRequest:

@@ -1,54 +1,36 @@
-"""Turn changes: what the calls of a turn did to files, joined to one change of each file.
+"""Turn changes: what a turn did to files, joined to one change of each file.
 
-A step is a call, with the files before and after it. A file's change in a turn goes from what it
-was before the first step to what it was after the last:
+What a call that names a file did to it, or what differs between two trees, is a record with a time
+of its own. The change of the turn goes from the earliest to the latest:
 
     content     a ── W1 ── b ── user ── c ── W2 ── d
-    steps       a      to  b            c    to    d     a to d, changed by others, too
+    records     a      to  b            c    to    d     a to d, changed by others, too
 
 Rules kept here:
-- A change in between that no step made is marked: it was the user's, or another program's. Steps at
-  the same time have one past: there is nothing in between.
+- A change in between that no call made is marked: it was the user's, or another program's. Records
+  of the same time have one past: there is nothing in between.
 - An agent may run a call at once and tell of it later. Of such a call is uncertain what the files
-  were before: anything that was seen of a file in this turn may be, and a tree from before the turn
-  tells more (`uncertain`).
+  were before; a tree from before the turn tells more (`unsure`).
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from eca_nvim.review.before_change import ReportedChange
-from eca_nvim.review.snapshots import Blob, Snapshot
+from eca_nvim.review.checkpoint_store import Tree
+from eca_nvim.review.snapshots import Snapshot
 
 UNSEEN = Snapshot(fault="its original text is unknown")
 
 
-class Step(Struct, eq=False):
-    """What one call did to files, by path.
+class Moment(Struct, frozen=True):
+    """The files of some folders at one moment: when the tree was begun and done (ns since 1970)."""
 
-    began, ended: ns since 1970; ended: 0 while it runs. early: files as they were while the model
-    wrote the call. is_certain: it had surely not run when `before` was seen. by_command: no call
-    has named the files. doubted: files that others may have changed meanwhile. reported: those that
-    it says it has changed. moved: the file that it moves, and where to.
-    """
-
+    tree: Tree
+    roots: tuple[str, ...]
     began: int
-    before: dict[str, Snapshot] = field(default_factory=dict)
-    after: dict[str, Snapshot] = field(default_factory=dict)
-    ended: int = 0
-    early: Mapping[str, Snapshot] = field(default_factory=dict)
-    is_certain: bool = False
-    by_command: bool = False
-    doubted: frozenset[str] = frozenset()
-    reported: Mapping[str, ReportedChange] = {}
-    moved: tuple[str, str] | None = None
-
-    def seen(self, path: str) -> Iterator[Snapshot]:
-        """Yield a file as it was at the moments of the step."""
-        states = (self.early, self.before, self.after)
-        yield from (it[path] for it in states if path in it)
+    done: int
 
 
 class FileRecord(Struct, frozen=True, eq=False, array_like=True):
@@ -56,8 +38,8 @@ class FileRecord(Struct, frozen=True, eq=False, array_like=True):
 
     changed_by_others: somebody else changed it in between. origin: the path it was moved from.
     undone: the turn was undone in this file; `before` and `after` are swapped then. by_command: no
-    call named the file, the trees before and after a command differ. Saved turns have the fields in
-    this order.
+    call named the file, the trees before and after a command differ. began, ended: when it was
+    `before`, and `after` (ns since 1970). Saved turns have the fields in this order.
     """
 
     before: Snapshot
@@ -66,6 +48,8 @@ class FileRecord(Struct, frozen=True, eq=False, array_like=True):
     origin: str | None = None
     undone: bool = False
     by_command: bool = False
+    began: int = 0
+    ended: int = 0
 
     @property
     def is_change(self) -> bool:
@@ -77,115 +61,68 @@ class FileRecord(Struct, frozen=True, eq=False, array_like=True):
         """Whether it was or is a link of its own, rather than what a link leads to."""
         return self.before.is_link or self.after.is_link
 
+    def joined(self, more: "FileRecord", *, is_late: bool = False) -> "FileRecord":
+        """Return it with one more record; `is_late`: that call may have run before it was seen."""
+        if self.undone:  # a change after an undo starts a new record
+            return more if more.is_change else self
+        first, second = (self, more) if self.began < more.began else (more, self)
+        last = self if self.ended > more.ended else more
+        fits = second.began < first.ended or second.before.same_as(first.after)
+        fits = fits or second.before.same_as(first.before) or (is_late and not more.is_change)
+        return replace(
+            self,
+            before=first.before,
+            after=last.after,
+            changed_by_others=self.changed_by_others or more.changed_by_others or not fits,
+            by_command=self.by_command and more.by_command,
+            began=first.began,
+            ended=last.ended,
+        )
+
 
 class TurnChanges(Struct, eq=False):
     """The files that a turn changed, by path; `prompt` is the user's prompt, shortened to a line.
 
-    steps: its calls that have ended, until their records are settled. unknown: why the changes of
-    its commands are unknown, if they are. odd_names: files that commands changed and whose names
-    cannot be shown. began: ns since 1970. saved: where it is saved. kept: the keys of the changes
-    that the user has kept (`change_list.keyed_changes`). is_open: the user has begun to review it,
-    and some are neither kept nor reverted.
+    unknown: why the changes of its commands are unknown, if they are. odd_names: files that
+    commands changed and whose names cannot be shown. began: ns since 1970. kept: the keys of the
+    changes that the user has kept (`change_list.keyed_changes`). is_open: the user has begun to
+    review it, and some are neither kept nor reverted. running: files that calls were changing as it
+    was saved. starts: the trees from before the commands that ran then, or had just ended.
+    process: its Neovim. until: when it was saved last, 0 if anything ran. saved: where it is saved.
+    seen: all files that were looked at. unsure: those whose first call may have run before that,
+    and when it ended. origins: where moved files were, by their path now.
     """
 
     chat: str
-    number: int
+    number: int = field(name="turn")
     prompt: str
     files: dict[str, FileRecord] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
-    settled: dict[str, FileRecord] = field(default_factory=dict)
     unknown: str | None = None
     odd_names: set[str] = field(default_factory=set)
     began: int = 0
-    saved: str | None = None
     kept: set[str] = field(default_factory=set)
     is_open: bool = False
+    running: Mapping[str, FileRecord] = field(default_factory=dict)
+    starts: list[Moment] = field(default_factory=list)
+    process: int = 0
+    until: int = 0
+    saved: str | None = None
+    seen: dict[str, FileRecord] = field(default_factory=dict)
+    unsure: dict[str, int] = field(default_factory=dict)
+    origins: dict[str, str] = field(default_factory=dict)
 
-    def compute_files(self, open_steps: Iterable[Step] = ()) -> None:
-        """Compute `files` from the steps that have ended and those that are still open."""
-        steps = sorted([*self.steps, *open_steps], key=lambda it: it.began)
-        files, ends = dict(self.settled), dict[str, int]()
-        for step in steps:
-            for path in step.after:
-                files[path] = _joined(files.get(path), step, path, ends.get(path, 0), steps)
-                ends[path] = max(ends.get(path, 0), step.ended)
-        named = {path for step in steps if not step.by_command for path in step.after}
-        for path in named & files.keys():
-            files[path] = replace(files[path], by_command=False)
-        for path, origin in _origins(steps).items():
-            if path in files:
-                files[path] = replace(files[path], origin=files[path].origin or origin)
-        self.files = {
-            path: it for path, it in files.items() if path in self.settled or it.is_change
-        }
+    def note(self, path: str, record: FileRecord, *, is_late: bool = False) -> None:
+        """Add what is known of a file; `is_late`: as in `FileRecord.joined`."""
+        known = self.seen.get(path) or self.files.get(path)
+        self.seen[path] = record if known is None else known.joined(record, is_late=is_late)
 
-    def settle(self) -> None:
-        """Keep the records as they are now and drop the calls they were computed from."""
-        self.settled = self.files
-        self.steps.clear()
+    def note_move(self, source: str, destination: str) -> None:
+        """Note that a file was moved."""
+        self.origins[destination] = self.origins.pop(source, source)
 
-    def reverse_late(self, paths: Collection[str], keep: Callable[[bytes], Blob]) -> None:
-        """Compute what files were before calls that had run when they were seen.
-
-        From what the calls say of their changes, the last one first; unknown if that is not clear.
-        """
-        later: dict[str, Snapshot] = {}
-        for step in sorted(self.steps, key=lambda it: -it.began):
-            seen = {path: later.get(path, it) for path, it in step.after.items()}
-            late = {it for it in seen if step.before[it].same_as(step.after[it])} & {*paths}
-            if not step.is_certain:
-                step.before |= {it: _reversed(step, it, seen, keep) for it in late}
-                step.after |= {it: seen[it] for it in late}
-            later |= {it: step.before[it] for it in step.after}
-
-    @property
-    def uncertain(self) -> Sequence[tuple[str, Step]]:
-        """The files whose first step may have run before they were seen, with that step."""
-        first: dict[str, Step] = {}
-        for step in sorted(self.steps, key=lambda it: it.began):
-            first |= {path: step for path in step.after if path not in first}
-        return [(path, it) for path, it in first.items() if not it.is_certain]
-
-
-def _reversed(
-    step: Step, path: str, after: Mapping[str, Snapshot], keep: Callable[[bytes], Blob]
-) -> Snapshot:
-    """Return a file before a call that has run, from the files after it."""
-    seen = after[path]
-    if step.moved is not None and path == step.moved[1]:
-        return Snapshot(place=seen.place)
-    if step.moved is not None and path == step.moved[0]:
-        return replace(after[step.moved[1]], place=seen.place)
-    if path not in step.reported:
-        return seen
-    before = None if seen.content is None else step.reported[path].before(seen.content)
-    try:
-        return UNSEEN if before is None else Snapshot(keep(before), seen.mode, seen.place)
-    except OSError:
-        return UNSEEN
-
-
-def _joined(
-    known: FileRecord | None, step: Step, path: str, ended: int, steps: Sequence[Step]
-) -> FileRecord:
-    """Return the change of a file so far with that of one more step; `steps`: all of the turn."""
-    before, after, doubted = step.before[path], step.after[path], path in step.doubted
-    if known is None or known.undone:  # a change after an undo starts a new record
-        return FileRecord(before, after, doubted, by_command=step.by_command)
-    fits = step.began < ended or before.same_as(known.after) or before.same_as(known.before)
-    if not fits and not step.is_certain:
-        others = (it for it in steps if it is not step)
-        fits = any(before.same_as(seen) for it in others for seen in it.seen(path))
-    last = known.after if 0 < step.ended < ended else after
-    by_others = known.changed_by_others or doubted or not fits
-    return replace(known, after=last, changed_by_others=by_others)
-
-
-def _origins(steps: Sequence[Step]) -> Mapping[str, str]:
-    """Return the path that each moved file had before all moves, by its last path."""
-    found: dict[str, str] = {}
-    for step in steps:
-        if step.moved is not None:
-            source, destination = step.moved
-            found[destination] = found.pop(source, source)
-    return {path: origin for path, origin in found.items() if path != origin}
+    def compute_files(self) -> None:
+        """Compute `files` from what was seen; what was a change stays one if it was undone."""
+        for path, record in self.seen.items():
+            origin = record.origin or self.origins.get(path)
+            self.files[path] = replace(record, origin=None if origin == path else origin)
+        self.files = {path: it for path, it in self.files.items() if it.is_change}

@@ -15,70 +15,22 @@ from contextlib import suppress
 from typing import Final
 
 import msgspec
-from msgspec import Struct, field
 
 from eca_nvim.digests import name_digest
 from eca_nvim.guardian import start_time
 from eca_nvim.review.checkpoint_store import CheckpointStore
 from eca_nvim.review.git import GitFailed
-from eca_nvim.review.snapshots import Blob, Blobs, Snapshot
-from eca_nvim.review.tree_changes import Moment
-from eca_nvim.review.turn_changes import FileRecord, TurnChanges
+from eca_nvim.review.snapshots import Blob, Blobs
+from eca_nvim.review.turn_changes import TurnChanges
 
 REFERENCES: Final = "refs/turns/"
 _RECORD: Final = "record"
 _BATCH: Final = 500
 """Contents that are named to git at once."""
-
-
-class Record(Struct, frozen=True):
-    """What is saved of a turn.
-
-    running: files that calls were changing, as they were before. starts: the trees from before the
-    commands that ran, or had just ended.
-    """
-
-    files: Mapping[str, FileRecord]
-    unknown: str | None = None
-    odd_names: Sequence[str] = ()
-    running: Mapping[str, Snapshot] = field(default_factory=dict)
-    starts: Sequence[Moment] = ()
-    kept: Sequence[str] = ()
-
-
-class About(Struct, frozen=True):
-    """Which turn it is; began, until: ns since 1970, until: 0 while commands run.
-
-    is_open: the user has begun to review it, and some of its changes are neither kept nor reverted.
-    """
-
-    chat: str
-    turn: int
-    prompt: str
-    process: int
-    began: int
-    until: int
-    is_open: bool = False
-
-    @property
-    def name(self) -> str:
-        """The name by which the turn is saved first."""
-        return f"{_folder(self.chat)}{self.began}-{self.process}"
-
-    @property
-    def is_there(self) -> bool:
-        """Whether its Neovim still runs."""
-        return start_time(self.process) is not None
-
-
-class LoadedTurn(Struct, frozen=True):
-    """A turn that was saved; `commit` changes with it. running, starts: as in `Record`."""
-
-    commit: str
-    about: About
-    turn: TurnChanges
-    running: Mapping[str, Snapshot]
-    starts: Sequence[Moment]
+_ABOUT: Final = ("chat", "turn", "prompt", "process", "began", "until", "is_open")
+"""What the message of the commit says of a turn, so that many are listed at once."""
+_SAVED: Final = ("files", "unknown", "odd_names", "running", "starts", "kept")
+"""What the record says, as in `TurnChanges`."""
 
 
 class TurnStore:
@@ -88,15 +40,17 @@ class TurnStore:
         self._store = store
         self._blobs = blobs
 
-    def save(self, name: str, about: About, record: Record) -> str:
-        """Save a turn; return its commit. Raises GitFailed."""
+    def save(self, turn: TurnChanges) -> tuple[str, str]:
+        """Save a turn; return the name by which it is saved, and the commit. Raises GitFailed."""
+        name = turn.saved or f"{_folder(turn.chat)}{turn.began}-{turn.process}"
         contents = dict[str, Blob]()
 
         def noted(blob: Blob) -> str:
             contents[blob.digest] = blob
             return blob.digest
 
-        text = json.dumps(msgspec.to_builtins(record, enc_hook=noted)).encode()
+        told = msgspec.to_builtins(turn, enc_hook=noted)
+        text = json.dumps({key: told[key] for key in _SAVED}).encode()
         loose = [str(it.path) for it in contents.values() if it.path is not None]
         for first in range(0, len(loose), _BATCH):
             names = "".join(f"{path}\n" for path in loose[first : first + _BATCH])
@@ -105,23 +59,32 @@ class TurnStore:
         written = self._store.made("hash-object", "-w", "--stdin", fed=text)
         entries = [f"100644 blob {it}\t{it}" for it in contents]
         entries += [f"100644 blob {written}\t{_RECORD}"]
-        entries += [f"040000 tree {it.tree.id}\tstart-{n}" for n, it in enumerate(record.starts)]
+        entries += [f"040000 tree {it.tree.id}\tstart-{n}" for n, it in enumerate(turn.starts)]
         listing = "".join(f"{it}\0" for it in entries).encode()
         tree = self._store.made("mktree", "-z", fed=listing)
-        return self._store.refer(f"{REFERENCES}{name}", tree, msgspec.to_builtins(about))
+        return name, self._store.refer(f"{REFERENCES}{name}", tree, {it: told[it] for it in _ABOUT})
 
-    def load(self, chat: str, known: Mapping[str, str], process: int) -> list[LoadedTurn]:
-        """Return the turns of a chat; `known`: their commits by name, if those are known already.
+    def load(
+        self, chat: str, known: Mapping[str, str], process: int
+    ) -> Sequence[tuple[str, TurnChanges]]:
+        """Return the turns of a chat and their commits; `known`: those commits by name.
 
-        process: our Neovim; what a host of it before us has begun is over.
+        process: our Neovim; what a host of it before us has begun is over. What runs in another is
+        not told.
 
         Raises GitFailed.
         """
-        return [
-            found
-            for name, commit, about in _list(self._store, _folder(chat))
-            if known.get(name) != commit and (found := self._load(name, commit, about, process))
+        listed = _list(self._store, _folder(chat))
+        found = [
+            (it, self._load(it, about))
+            for it, about in listed
+            if known.get(about.saved or "") != it
         ]
+        turns = [(commit, turn) for commit, turn in found if turn is not None]
+        for _, turn in turns:
+            if turn.process != process and _is_there(turn):
+                turn.running, turn.starts = {}, []
+        return turns
 
     def last_numbers(self, own: Collection[str]) -> Mapping[str, int]:
         """Return the number of the last turn of each chat. Raises GitFailed.
@@ -129,9 +92,9 @@ class TurnStore:
         own: where turns are saved that do not count, as they have begun meanwhile.
         """
         last: dict[str, int] = {}
-        for name, _, about in _list(self._store):
-            if name not in own:
-                last[about.chat] = max(last.get(about.chat, 0), about.turn)
+        for _, turn in _list(self._store):
+            if turn.saved not in own:
+                last[turn.chat] = max(last.get(turn.chat, 0), turn.number)
         for kept in self._store.checkpoints():
             chat, number = kept.about.get("chat"), kept.about.get("turn")
             if isinstance(chat, str) and isinstance(number, int):
@@ -141,64 +104,45 @@ class TurnStore:
     def others(self, process: int, first: int, last: int) -> bool:
         """Return whether turns of other Neovims had commands at a time. Raises GitFailed."""
         return any(
-            about.process != process
-            and about.began < last
-            and (about.until > first or (not about.until and about.is_there))
-            for _, _, about in _list(self._store)
+            it.process != process
+            and it.began < last
+            and (it.until > first or (not it.until and _is_there(it)))
+            for _, it in _list(self._store)
         )
 
-    def alone_until(self, loaded: LoadedTurn) -> int:
-        """Return until when no other Neovim's commands ran beside those that a kill has ended.
-
-        0: never, or there are none.
-        """
-        about = loaded.about
-        if not loaded.starts or not about.until:
-            return 0
-        began = min(it.began for it in loaded.starts)
-        return 0 if self.others(about.process, began, about.until) else about.until
-
-    def _load(self, name: str, commit: str, about: About, process: int) -> LoadedTurn | None:
+    def _load(self, commit: str, about: TurnChanges) -> TurnChanges | None:
         try:
-            text = self._store.content(f"{commit}:{_RECORD}")
-            record = msgspec.convert(
-                json.loads(text), Record, dec_hook=lambda _, digest: self._blobs.of_store(digest)
+            record = json.loads(self._store.content(f"{commit}:{_RECORD}"))
+            told = {**msgspec.to_builtins(about), **record}
+            return msgspec.convert(
+                told, TurnChanges, dec_hook=lambda _, it: self._blobs.of_store(it)
             )
         except (GitFailed, ValueError, msgspec.ValidationError):  # damaged, or of a later version
             return None
-        turn = TurnChanges(
-            *(about.chat, about.turn, about.prompt),
-            files=dict(record.files),
-            settled=dict(record.files),
-            unknown=record.unknown,
-            odd_names={*record.odd_names},
-            began=about.began,
-            saved=name,
-            kept={*record.kept},
-            is_open=about.is_open,
-        )
-        is_left = about.process == process or not about.is_there
-        running, starts = (record.running, record.starts) if is_left else ({}, ())
-        return LoadedTurn(commit, about, turn, running, starts)
+
+
+def _is_there(turn: TurnChanges) -> bool:
+    """Return whether the Neovim of a turn still runs."""
+    return start_time(turn.process) is not None
 
 
 def forget_turns(store: CheckpointStore, before: int) -> None:
     """Forget turns that began before a time (ns since 1970) and are not open. Raises GitFailed."""
-    turns = ((name, about) for name, _, about in _list(store))
-    old = (name for name, about in turns if about.began < before and not about.is_open)
+    old = (it.saved or "" for _, it in _list(store) if it.began < before and not it.is_open)
     store.drop(old, REFERENCES)
 
 
 def open_turns(store: CheckpointStore) -> Collection[tuple[str, int]]:
     """Return chat and number of the turns that are open. Raises GitFailed."""
-    return {(about.chat, about.turn) for _, _, about in _list(store) if about.is_open}
+    return {(it.chat, it.number) for _, it in _list(store) if it.is_open}
 
 
-def _list(store: CheckpointStore, folder: str = "") -> Iterator[tuple[str, str, About]]:
-    """Yield name, commit, and what is said of each turn."""
+def _list(store: CheckpointStore, folder: str = "") -> Iterator[tuple[str, TurnChanges]]:
+    """Yield the commit of each turn, and the turn without what it has changed."""
     for name, commit, _, about in store.references(f"{REFERENCES}{folder}"):
         with suppress(msgspec.ValidationError):
-            yield f"{folder}{name}", commit, msgspec.convert(about, About)
+            told = {key: it for key, it in about.items() if key in _ABOUT}
+            yield commit, msgspec.convert({**told, "saved": f"{folder}{name}"}, TurnChanges)
 
 
 def _folder(chat: str) -> str:

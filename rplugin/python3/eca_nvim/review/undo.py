@@ -249,8 +249,6 @@ def undo(
     asked: the files as they were when the undo was requested. Those that have `changed` since the
     plan stay.
     """
-    for turn in turns:
-        turn.settle()
     restoring = Restoring(merged(turns), ledger.present)
     for path in sorted(asked.keys() & restoring.files.keys(), key=restoring.place_in_order):
         outcome = restoring.restore(path, None if path in changed else asked[path])
@@ -270,3 +268,5 @@ def _swap_records(turns: Sequence[TurnChanges], path: str, now: Snapshot) -> Non
         before, now = now, record.before
         about = {"changed_by_others": False, "undone": not record.undone}
         turn.files[path] = replace(record, before=before, after=now, **about)
+        turn.seen[path] = turn.files[path]
+        turn.unsure.pop(path, None)

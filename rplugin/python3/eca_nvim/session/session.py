@@ -104,7 +104,6 @@ class Session:
         commands = Commands(
             self._take,
             lambda path: take_snapshot(path, blobs),
-            blobs.keep,
             lambda chat, path: self._used_files(
                 chat, [call_details.FileUsed(path, call_details.Use.WRITTEN)]
             ),

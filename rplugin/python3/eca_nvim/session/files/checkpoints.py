@@ -27,8 +27,8 @@ from eca_nvim.review.checkpoint_store import Checkpoint, CheckpointStore, Tree
 from eca_nvim.review.git import GitFailed
 from eca_nvim.review.restoring import Restoring
 from eca_nvim.review.snapshots import StoredBlobs, take_snapshot
-from eca_nvim.review.tree_changes import MOST_NAMED, Moment, TreeRequest, what_goes_back
-from eca_nvim.review.turn_changes import FileRecord
+from eca_nvim.review.tree_changes import MOST_NAMED, TreeRequest, what_goes_back
+from eca_nvim.review.turn_changes import FileRecord, Moment
 from eca_nvim.review.turn_store import forget_turns, open_turns
 from eca_nvim.threads import run_in_thread
 

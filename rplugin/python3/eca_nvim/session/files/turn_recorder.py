@@ -19,15 +19,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
 from msgspec import Struct
+from msgspec.structs import replace
 
 from eca_nvim.review.checkpoint_store import CheckpointStore
 from eca_nvim.review.commands import Watch
 from eca_nvim.review.git import GitFailed
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.review.snapshots import Blobs, Snapshot
-from eca_nvim.review.tree_changes import Found, Moment, TreeRequest, changed_at, compare
-from eca_nvim.review.turn_changes import Step, TurnChanges
-from eca_nvim.review.turn_store import About, LoadedTurn, Record, TurnStore
+from eca_nvim.review.snapshots import Blobs
+from eca_nvim.review.tree_changes import Found, TreeRequest, changed_at, compare
+from eca_nvim.review.turn_changes import FileRecord, Moment, TurnChanges
+from eca_nvim.review.turn_store import TurnStore
 
 if TYPE_CHECKING:
     from eca_nvim.session.files.checkpoints import Checkpoints
@@ -132,38 +133,31 @@ class TurnRecorder:
 
     async def _compare(self) -> None:
         async for watch in self._ready:
-            if not self._ledger.commands.is_ready(watch):
-                continue  # it has ended while others were compared
+            if watch not in self._ledger.commands.watches:
+                continue
             try:
                 found, is_shared = await self._found(watch)
             except Exception as fault:  # a bug of ours, or of the disk; the chats go on
                 log.exception("what a command has changed was not found")
                 found, is_shared = Found(), False
                 watch.turn.unknown = f"{fault}; see :Eca log"
-            self._ledger.commands.attribute(watch, found, is_shared=is_shared)
-            self._ledger.is_changed(watch.turn)
-            self._go_on()
+            if self._ledger.commands.attribute(watch, found, is_shared=is_shared):
+                self._ledger.is_changed(watch.turn)
+                self._go_on()
 
     async def _found(self, watch: Watch) -> tuple[Found, bool]:
         """Return what differs, and whether turns of other Neovims ran meanwhile."""
-        moments = watch.moments
-        if moments is None or (watch.is_turn and not watch.turn.uncertain):
+        moments, blobs = watch.moments, self._ledger.blobs
+        asked = [*watch.turn.unsure] if watch.is_turn else []
+        if moments is None or (watch.is_turn and not asked):
             return Found(), False
-        blobs, (start, end) = self._ledger.blobs, moments
-        asked = [path for path, _ in watch.turn.uncertain] if watch.is_turn else []
+        process, (start, end) = self._checkpoints().process, moments
 
         def work(store: CheckpointStore) -> tuple[Found, bool]:
-            others = TurnStore(store, blobs).others(
-                self._checkpoints().process, start.began, end.done
-            )
+            others = TurnStore(store, blobs).others(process, start.began, end.done)
             return compare(store, blobs, start, end, asked), others
 
-        found, others = await self._checkpoints().with_store(work)
-        while True:
-            written = anyio.Event()
-            if not self._ledger.commands.when_written(found, written.set):
-                return found, others
-            await written.wait()
+        return await self._checkpoints().with_store(work)
 
     # --- turns that are kept --------------------------------------------------------------------
 
@@ -201,29 +195,27 @@ class TurnRecorder:
 
     async def _save_turn(self, turn: TurnChanges) -> None:
         commands, blobs = self._ledger.commands, self._ledger.blobs
-        running, starts, ends = dict[str, Snapshot](), list[Moment](), list[int]()
-        for opened in self._ledger.open_calls(turn):
-            running |= opened.step.before
-        for watch in commands.watches:
-            if watch.turn is turn and not watch.is_turn and watch.start and watch.start.moment:
-                starts.append(watch.start.moment)
-                ends.append(watch.until)
+        watches = [it for it in commands.watches if it.turn is turn and not it.is_turn]
+        starts = [it.start.moment for it in watches if it.start.moment]
+        ends = [it.until for it in watches if it.start.moment]
+        running = {
+            path: FileRecord(it, it, began=opened.began, ended=opened.began)
+            for opened in self._ledger.open_calls(turn)
+            for path, it in opened.before.items()
+        }
         if turn.saved is None and not (turn.files or running or starts or turn.unknown):
             return
-        # A copy, because it is written in a thread, in which also its name is made.
-        about_files = ({**turn.files}, turn.unknown, sorted(turn.odd_names))
-        record = Record(*about_files, running, starts, sorted(turn.kept))
         until = 0 if running or 0 in ends else max(ends, default=time.time_ns())
-        told = (turn.chat, turn.number, turn.prompt, self._checkpoints().process)
-        about, name = About(*told, turn.began, until, turn.is_open), turn.saved
-
-        def work(store: CheckpointStore) -> tuple[str, str]:
-            saved = name or about.name
-            return saved, TurnStore(store, blobs).save(saved, about, record)
-
-        saved, commit = await self._checkpoints().with_store(work)
+        # A copy, because it is written in a thread.
+        sets = {"files": {**turn.files}, "odd_names": {*turn.odd_names}, "kept": {*turn.kept}}
+        more = {"running": running, "starts": starts, "until": until, "seen": {}, "unsure": {}}
+        copy = replace(turn, **sets, **more, origins={}, process=self._checkpoints().process)
+        is_new = turn.saved is None
+        saved, commit = await self._checkpoints().with_store(
+            lambda store: TurnStore(store, blobs).save(copy)
+        )
         turn.saved, self._commits[saved] = saved, commit
-        if name is None:
+        if is_new:
             self._own.add(saved)
 
     async def last_numbers(self) -> Mapping[str, int]:
@@ -235,48 +227,58 @@ class TurnRecorder:
 
     async def _load(self, chat: str) -> None:
         """Load the turns of a chat that others have saved. Raises GitFailed."""
-        blobs, known = self._ledger.blobs, dict(self._commits)
+        blobs, known, process = self._ledger.blobs, dict(self._commits), self._checkpoints().process
 
-        def work(store: CheckpointStore) -> list[tuple[LoadedTurn, list[Found], int]]:
+        def work(store: CheckpointStore) -> list[tuple[str, TurnChanges, list[Found], int]]:
             turns = TurnStore(store, blobs)
-            loaded = turns.load(chat, known, self._checkpoints().process)
-            loaded = [it for it in loaded if it.turn.saved not in self._own]
             return [
-                (it, [_since(store, start, blobs) for start in it.starts], turns.alone_until(it))
-                for it in loaded
+                (
+                    commit,
+                    it,
+                    [_since(store, start, blobs) for start in it.starts],
+                    _alone(turns, it),
+                )
+                for commit, it in turns.load(chat, known, process)
+                if it.saved not in self._own
             ]
 
         others = await self._checkpoints().with_store(work)
         # What was changed here meanwhile, such as what the user has kept, is newer.
         ours = {it.saved for it in self._unsaved}
         ours |= {it for it, commit in self._commits.items() if known.get(it) != commit}
-        others = [it for it in others if it[0].turn.saved not in ours]
-        for turn, found, until in others:
-            self._commits[str(turn.turn.saved)] = turn.commit
-            self._end(turn, found, until)
-        if others:
-            self._ledger.add(it.turn for it, _, _ in others)
+        for commit, turn, found, until in others:
+            if turn.saved not in ours:
+                self._commits[str(turn.saved)] = commit
+                self._end(turn, found, until)
+                self._ledger.add(turn)
 
-    def _end(self, loaded: LoadedTurn, found: list[Found], until: int) -> None:
+    def _end(self, turn: TurnChanges, found: list[Found], until: int) -> None:
         """End what ran as the Neovim of a turn was killed.
 
         until: others may have changed, too, what was changed later (ns since 1970).
         """
-        turn, began = loaded.turn, loaded.turn.began
-        if not loaded.running and not found:
+        if not turn.running and not found:
             return
-        after = {path: self._ledger.snapshot(path) for path in loaded.running}
-        turn.steps.append(Step(began, {**loaded.running}, after, began, doubted=frozenset(after)))
-        for each in found:
-            before = {path: states[0] for path, states in each.files.items()}
-            after = {path: states[1] for path, states in each.files.items()}
-            late = frozenset(it for it in after if not until or changed_at(it) > until)
-            step = Step(began, before, after, began, by_command=True, doubted=late)
-            turn.steps.append(step)
+        now = time.time_ns()
+        for path, record in turn.running.items():
+            later = {"after": self._ledger.snapshot(path), "ended": now, "changed_by_others": True}
+            turn.note(path, replace(record, **later))
+        for start, each in zip(turn.starts, found, strict=True):
+            for path, (before, after) in each.files.items():
+                is_late = not until or changed_at(path) > until
+                turn.note(
+                    path, FileRecord(before, after, is_late, None, False, True, start.began, now)
+                )
             turn.odd_names |= each.odd_names
         turn.compute_files()
-        turn.settle()
         self._changed(turn)
+
+
+def _alone(turns: TurnStore, turn: TurnChanges) -> int:
+    """Return until when no other Neovim's commands ran beside those that a kill has ended, or 0."""
+    began = min((it.began for it in turn.starts), default=0)
+    is_alone = turn.starts and not turns.others(turn.process, began, turn.until)
+    return turn.until if is_alone else 0
 
 
 def _since(store: CheckpointStore, start: Moment, blobs: Blobs) -> Found:
