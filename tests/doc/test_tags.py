@@ -32,6 +32,14 @@ def test_links_lead_somewhere(nvim: Neovim) -> None:
     assert set(documents.links()) - known == set()
 
 
+def test_the_contents_list_all_sections() -> None:
+    lines = documents.help_lines()
+    heads = [lines[row + 1] for row, line in enumerate(lines) if line.startswith("=====")][1:]
+    sections = [documents.TAG.findall(head)[0] for head in heads]
+    listed = re.findall(r"(?m)^    \S.* \.\.+ \|(\S+)\|$", documents.told("eca"))
+    assert listed == sections
+
+
 def test_commands(nvim: Neovim) -> None:
     commands = nvim.lua("return vim.tbl_keys(vim.api.nvim_get_commands({}))")
     assert documents.things(r":(Eca\w*)") == {name for name in commands if name.startswith("Eca")}
