@@ -3,21 +3,25 @@
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from inspect import getmembers, isclass
 from pkgutil import iter_modules
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import inspect
+from tests.support.servers import ACP_RECORDINGS, RECORDINGS
 
 from eca_nvim.agents.path_map import MappedFraming, PathMap, names_paths
 from eca_nvim.jsonrpc import LineFraming
 from eca_nvim.protocol import acp, eca
 from eca_nvim.protocol.base.types import Wire
+
+Value: TypeAlias = Any
 
 PATHS = PathMap(
     "box",
@@ -27,19 +31,23 @@ LOOKS = re.compile(r"(?i)path|uri|cwd|folder|file|dir(?!ect$)|root|location")
 """Names that make one ask whether they are paths."""
 
 
-def fields() -> Iterator[tuple[str, str, inspect.Type]]:
-    """Yield all fields of both protocols: their types, names on the wire, and what they hold."""
+def types() -> Iterator[inspect.StructType]:
+    """Yield all types of both protocols, also those that only others hold."""
     for package in (acp, eca):
         for module in iter_modules(package.__path__, f"{package.__name__}."):
             for _, kind in getmembers(import_module(module.name), isclass):
                 if issubclass(kind, Wire) and kind.__module__ == module.name:
-                    try:
+                    with suppress(TypeError):  # a base with a type variable
                         told = inspect.type_info(kind)
-                    except TypeError:  # a base with a type variable
-                        continue
-                    assert isinstance(told, inspect.StructType)
-                    for field in told.fields:
-                        yield f"{kind.__name__}.{field.name}", field.encode_name, field.type
+                        assert isinstance(told, inspect.StructType)
+                        yield told
+
+
+def fields() -> Iterator[tuple[str, str, inspect.Type]]:
+    """Yield all fields of both protocols: their types, names on the wire, and what they hold."""
+    for kind in types():
+        for field in kind.fields:
+            yield f"{kind.cls.__name__}.{field.name}", field.encode_name, field.type
 
 
 def holds_text(kind: inspect.Type) -> bool:
@@ -63,6 +71,88 @@ def test_each_field_of_the_protocols_that_is_a_path_is_mapped() -> None:
     mapped = {owner for owner, name in texts if names_paths(name)}
     assert {"WorkspaceFolder.uri", "ReadTextFile.path", "NewSessionParams.cwd"} <= mapped
     assert {"NewSessionParams.additional_directories", "CallLocation.path"} <= mapped
+
+
+OURS, THEIRS = "/home/me/src", "/srv/src"
+PROSE = f"see {OURS}/io.py"
+
+
+PLAIN = {inspect.IntType: 1, inspect.FloatType: 1, inspect.BoolType: True}
+
+
+def sample(kind: inspect.Type, *, is_path: bool = False) -> Value:
+    """Return a value of a type, with a path wherever one may stand, and prose in other texts."""
+    match kind:
+        case inspect.StrType():
+            return f"{OURS}/io.py" if is_path else PROSE
+        case inspect.LiteralType(values=values):
+            return values[0]
+        case inspect.EnumType(cls=cls):
+            return next(iter(cls)).value
+        case inspect.VarTupleType(item_type=item) | inspect.ListType(item_type=item):
+            return [sample(item, is_path=is_path)]
+        case inspect.DictType() | inspect.AnyType():
+            return {"path": f"{OURS}/io.py", "any": PROSE}
+        case inspect.UnionType(types=types):
+            fitting = [it for it in types if not isinstance(it, inspect.NoneType)]
+            lists = [it for it in fitting if isinstance(it, inspect.VarTupleType)]
+            return sample((lists or fitting)[0], is_path=is_path)
+        case inspect.StructType():
+            return message(kind)
+    return PLAIN[type(kind)]
+
+
+def message(kind: inspect.StructType) -> dict[str, Value]:
+    """Return a value of each field of a type, as it is on the wire."""
+    told = {
+        it.encode_name: sample(it.type, is_path=names_paths(it.encode_name)) for it in kind.fields
+    }
+    return told if kind.tag_field is None else {kind.tag_field: kind.tag, **told}
+
+
+def test_every_message_of_both_protocols_is_mapped_both_ways_and_its_prose_is_not() -> None:
+    count = 0
+    for kind in types():
+        sent = {"params": message(kind)}
+        text = json.dumps(sent)
+        mapped = json.dumps(PATHS.to_agent(sent))
+        assert mapped == text.replace(f'"{OURS}', f'"{THEIRS}'), kind.cls.__name__
+        assert PATHS.from_agent(json.loads(mapped)) == sent, kind.cls.__name__
+        count += mapped != text
+    assert count > 60
+
+
+ABSOLUTE = re.compile(r"(?:file://)?/[\w.-]+(?:/[\w. -]+)*/?")
+NOT_PATHS = {
+    *("message", "text", "description", "args", "command"),  # prose, and command lines
+    "proposed_execpolicy_amendment",  # codex: the words of a command
+}
+PARTS = {"query": "chat/queryFiles", "source": "a move", "destination": "a move"}
+"""What is a path only in some messages: those have tests of their own."""
+
+
+def named_by(value: object, key: str = "") -> Iterator[str]:
+    """Yield the names of all that looks like a path, also where one is a name itself."""
+    match value:
+        case dict():
+            for name, item in value.items():
+                assert not ABSOLUTE.fullmatch(name), f"a path is the name of a field: {name}"
+                yield from named_by(item, name)
+        case list():
+            for item in value:
+                yield from named_by(item, key)
+        case str() if ABSOLUTE.fullmatch(value):
+            yield key
+
+
+def test_every_path_that_real_servers_and_agents_sent_has_the_name_of_one() -> None:
+    names: set[str] = set()
+    for folder in (RECORDINGS, ACP_RECORDINGS):
+        for recording in folder.glob("*.jsonl"):
+            for line in recording.read_bytes().splitlines():
+                names |= {*named_by(json.loads(line))}
+    assert {"path", "uri", "cwd"} <= names
+    assert {it for it in names if not names_paths(it)} <= NOT_PATHS | PARTS.keys()
 
 
 @pytest.mark.parametrize(
@@ -96,6 +186,10 @@ BOTH_WAYS = [
     ({"paths": ["/home/me/src/a", "b/c"]}, {"paths": ["/srv/src/a", "b/c"]}),
     ({"locations": [{"path": "/home/me/src/a"}]}, {"locations": [{"path": "/srv/src/a"}]}),
     ({"arguments": {"file_path": "/home/me/src/a"}}, {"arguments": {"file_path": "/srv/src/a"}}),
+    (
+        {"arguments": {"source": "/home/me/src/a", "destination": "/home/me/src/b"}},
+        {"arguments": {"source": "/srv/src/a", "destination": "/srv/src/b"}},
+    ),
 ]
 
 
@@ -115,6 +209,8 @@ def test_both_ways(ours: object, theirs: object) -> None:
         {"path": "src/io.py"},
         {"path": {"type": "string"}},
         {"path": None, "uri": 3},
+        {"source": "// /srv/src"},
+        {"source": "/home/me/src", "destination": 3},
     ],
 )
 def test_what_stays_as_it_is(message: object) -> None:
@@ -147,6 +243,23 @@ def test_a_prompt_names_its_contexts_as_the_agent_finds_them(ours: str, theirs: 
         "method": "chat/rename",
         "params": {"message": ours},
     }
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("/home/me/src/i", "/srv/src/i"),
+        ("/home/me/sr", "/home/me/sr"),
+        ("io.py", "io.py"),
+        ("/etc/x", "/etc/x"),
+    ],
+)
+def test_a_search_for_files_names_them_as_the_server_finds_them(ours: str, theirs: str) -> None:
+    for method in ("chat/queryFiles", "chat/queryContext"):
+        sent: Any = PATHS.to_agent({"method": method, "params": {"query": ours}})
+        assert sent["params"] == {"query": theirs}
+    commands: Any = {"method": "chat/queryCommands", "params": {"query": ours}}
+    assert PATHS.to_agent(commands) == commands
 
 
 def test_what_the_user_types_into_a_form_stays() -> None:
@@ -197,10 +310,10 @@ def test_folders_that_are_none(folders: dict[str, str], named: str) -> None:
 
 NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1)
 FOLDERS = st.sampled_from(["/home/me/src", "/home/me/src/deep", "/home/me/a b"])
-PARTS = NAMES.filter(lambda it: it not in (".", ".."))
+STEPS = NAMES.filter(lambda it: it not in (".", ".."))
 
 
-@given(FOLDERS, st.lists(PARTS, max_size=3), st.sampled_from(["path", "uri"]))
+@given(FOLDERS, st.lists(STEPS, max_size=3), st.sampled_from(["path", "uri"]))
 def test_all_paths_come_back(folder: str, parts: list[str], key: str) -> None:
     from eca_nvim.paths import uri_of
 

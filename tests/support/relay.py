@@ -2,8 +2,9 @@
 
     python relay.py MILLISECONDS FLAG COMMAND …
 
-If the file FLAG exists, the connection breaks: the wrapper ends and removes the file. A far program
-would end with its input; so does this one.
+If the file FLAG exists, the connection breaks: the wrapper ends and removes the file. The program
+is far away: it has a session of its own, and nothing tells that we have started it. So only the end
+of its input ends it, as that of one on another machine.
 """
 
 import os
@@ -12,6 +13,9 @@ import sys
 import threading
 import time
 from pathlib import Path
+
+MARK = "ECA_NVIM_SERVER"
+"""The variable by which the plugin finds what a server has started."""
 
 
 def relay(source: int, target: int, seconds: float, flag: Path) -> None:
@@ -27,7 +31,13 @@ def relay(source: int, target: int, seconds: float, flag: Path) -> None:
 
 def main(milliseconds: str, flag: str, *command: str) -> None:
     """Run the command, relay its input and output, and end with its exit code."""
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={key: value for key, value in os.environ.items() if key != MARK},
+        start_new_session=True,
+    )
     assert process.stdin
     assert process.stdout
     seconds, path = int(milliseconds) / 1000, Path(flag)

@@ -1,5 +1,6 @@
 """Servers in another root, behind a wrapper that takes 200 ms each way, and breaks off once."""
 
+import signal
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -8,6 +9,7 @@ import pytest
 from tests.agents.acp.file_turns import read, write
 from tests.agents.acp.scripted import Scripted
 from tests.support import relay
+from tests.support.client import TIMEOUT
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import ask, content, handshake, text, turn
 from tests.ui.talk import say, wait_idle, wait_line
@@ -67,6 +69,8 @@ def test_an_agent_elsewhere_reads_and_writes_files_here(
     wait_line(nvim, "exit code 255")
     say(nvim, "once more")
     nvim.wait_for(lambda: len(scripted.answers()) >= 4, "another answer")
+    nvim.quit()
+    assert not nvim.child.orphans(TIMEOUT)  # also not what is far away
 
 
 def test_an_eca_server_elsewhere(
@@ -113,6 +117,8 @@ def test_an_eca_server_elsewhere(
 
     nvim.keys(":Eca folder add /etc<CR>")
     nvim.wait_screen("box has no folder in servers.box.paths for etc")
+    nvim.kill(signal.SIGKILL)
+    assert not nvim.child.orphans(TIMEOUT)
 
 
 def test_a_workspace_that_is_not_mapped_is_refused(

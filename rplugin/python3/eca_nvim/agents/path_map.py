@@ -32,6 +32,9 @@ _PROMPTS: Final = frozenset(
 _SENTENCES: Final = ("The cursor is in line ", "Selected in /")
 """How the texts begin that say where the cursor is (`acp/prompt`)."""
 _MENTION: Final = "@/"
+_QUERIES: Final = frozenset(("chat/queryFiles", "chat/queryContext"))
+_MOVE: Final = ("source", "destination")
+"""The arguments of tools that move a file; either alone may be anything."""
 _TOO_DEEP: Final = b'"nested too deeply"'
 
 
@@ -83,13 +86,22 @@ class PathMap:
         """Return a message for the agent."""
         if isinstance(message, dict) and _is_form(message.get("result")):
             return message  # what the user has typed
-        if isinstance(message, dict) and message.get("method") in _PROMPTS:
-            message = {**message, "params": self._with_mentions(message.get("params"))}
+        method = message.get("method") if isinstance(message, dict) else None
+        if isinstance(message, dict) and method in _PROMPTS | _QUERIES:
+            change = self._with_mentions if method in _PROMPTS else self._asked
+            message = {**message, "params": change(message.get("params"))}
         return _walk(message, lambda path: self._mapped(path, self._there, "Neovim"))
 
     def from_agent(self, message: object) -> object:
         """Return a message of the agent for us."""
         return _walk(message, lambda path: self._mapped(path, self._here, self._server))
+
+    def _asked(self, params: object) -> object:
+        """Return a search for files that the user types: the beginning of a path, or of a name."""
+        typed = params.get("query") if isinstance(params, dict) else None
+        if not isinstance(params, dict) or not isinstance(typed, str) or typed[:1] != "/":
+            return params
+        return {**params, "query": self._after("", typed)}
 
     def _with_mentions(self, params: object) -> object:
         """Return a prompt whose texts name contexts as the agent finds them."""
@@ -144,8 +156,10 @@ def _moved(path: str, pairs: list[tuple[str, str]]) -> str | None:
 
 def _walk(value: object, moved: Callable[[str], str], *, is_path: bool = False) -> object:
     if isinstance(value, dict):
+        moves = all(isinstance(value.get(key), str) for key in _MOVE)
+        named = {key for key in value if names_paths(key) or (moves and key in _MOVE)}
         return {
-            key: _walk(item, moved, is_path=isinstance(item, str | list) and names_paths(key))
+            key: _walk(item, moved, is_path=isinstance(item, str | list) and key in named)
             for key, item in value.items()
         }
     if isinstance(value, list):
