@@ -14,7 +14,7 @@ from eca_nvim.chat.vocabulary.intents import (
     StopTurn,
     ToggleBlock,
 )
-from eca_nvim.chat.vocabulary.ops import Emit, OpenBlock, SetInput, SetServer
+from eca_nvim.chat.vocabulary.ops import Emit, Notify, OpenBlock, SetInput, SetServer
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 
@@ -148,6 +148,14 @@ async def test_quit_is_told_in_the_chat_without_stderr(rig: Rig) -> None:
     await rig.view.until(lambda: "the server was stopped" in rig.view.text())
     assert rig.states()[-1] == "stopped"
     assert rig.status()["state"] == "idle"
+
+
+async def test_a_server_without_a_chat_that_the_user_stops_is_no_error(rig: Rig) -> None:
+    rig.do(StartServer())
+    (await rig.starting()).ready()
+    rig.do(QuitServer())
+    await rig.view.until(lambda: rig.view.of(Notify))
+    assert rig.view.of(Notify) == [Notify("info", "the server was stopped")]
 
 
 async def test_quit_and_start_in_a_row_are_done_in_order(rig: Rig) -> None:

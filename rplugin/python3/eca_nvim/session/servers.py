@@ -324,7 +324,8 @@ class NamedServer(effects.Outside):
                 told = () if ending.expected else tail
                 self._chats.apply(chat, [events.AgentGone(ending.reason, told)])
         if not chats and not is_asleep:
-            self._view.push([ops.Notify("error", ending.reason)])
+            level = "info" if ending.expected else "error"
+            self._view.push([ops.Notify(level, ending.reason)])
 
 
 class Servers:
