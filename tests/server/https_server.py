@@ -10,6 +10,7 @@ import hashlib
 import http.server
 import io
 import json
+import platform
 import select
 import socket
 import socketserver
@@ -20,7 +21,8 @@ import tarfile
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 NAMES = [
@@ -111,6 +113,55 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     return made, key
 
 
+MACHINES = [f"{system}-{cpu}" for system in ("linux", "darwin") for cpu in ("x86_64", "aarch64")]
+HERE = "-".join(
+    (
+        platform.system().lower(),
+        {"arm64": "aarch64", "amd64": "x86_64"}.get(platform.machine(), platform.machine()),
+    )
+)
+BOXED = """#!{python}
+import runpy, sys
+from pathlib import Path
+home = Path(__file__).resolve().parents[1]
+sys.path.insert(0, {repository!r})
+sys.argv[1:] = [str(home / "script.json"), str(home / "report.jsonl")]
+runpy.run_module("tests.support.acp_agent", run_name="__main__")
+"""
+SAYS = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "out of a box"}}
+SCRIPT = {
+    "initialize": {"agentInfo": {"name": "boxed", "version": "1.5.0"}},
+    "turns": [[{"update": SAYS}]],
+}
+KINDS = {"boxed": "tar.gz", "zipped": "zip"}
+"""The agents that are archives, and of which kind."""
+
+
+@cache
+def boxed(name: str) -> bytes:
+    """Return the archive of an agent: a script that answers a prompt, and what it needs."""
+    repository = str(Path(__file__).parents[2])
+    program_text = BOXED.format(python=sys.executable, repository=repository).encode()
+    script = json.dumps(SCRIPT).encode()
+    if KINDS[name] == "zip":
+        return zipped(("bin/agent", program_text, 0o100755), ("script.json", script, 0o100644))
+    return tarred(
+        ("./", tarfile.DIRTYPE, b""),
+        ("bin/agent", tarfile.REGTYPE, program_text),
+        ("script.json", tarfile.REGTYPE, script),
+    )
+
+
+def binaries(row: str, name: str, port: int) -> Mapping[str, object]:
+    """Return the archives of an agent as the registry lists them; those of others do not exist."""
+    told = "0" * 64 if row == "wrong" else hashlib.sha256(boxed(name)).hexdigest()
+    address = f"https://127.0.0.1:{port}/boxes/{name}"
+    return {
+        it: {"archive": f"{address}-{it}.{KINDS[name]}", "cmd": "./bin/agent", "sha256": told}
+        for it in MACHINES
+    }
+
+
 def sum_of(row: str) -> str:
     return hashlib.sha256(ARCHIVES.get(row, ARCHIVES["good"])).hexdigest()
 
@@ -131,12 +182,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         _, row, name = self.path.split("/", 2)
         misbehave: Callable[[str], None] | None = getattr(self, f"_{row}", None)
-        if misbehave is not None and name != "latest":
+        if row == "boxes":
+            self._boxes_of(name)
+        elif misbehave is not None and name != "latest":
             misbehave(name)
         elif name == "latest":
             self._send(json.dumps(self._listing(row)).encode())
         elif name == "registry.json":
-            self._send(json.dumps({"agents": AGENTS}).encode())
+            self._send(json.dumps({"agents": [*AGENTS, *self._boxes(row)]}).encode())
         else:
             self._send(ARCHIVES.get(row, ARCHIVES["good"]))
 
@@ -153,12 +206,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
             ]
         return {"tag_name": VERSIONS.get(row, "1.0"), "assets": assets}
 
+    def _boxes(self, row: str) -> Sequence[object]:
+        port = self.connection.getsockname()[1]
+        return [
+            {"id": it, "version": "1.5.0", "distribution": {"binary": binaries(row, it, port)}}
+            for it in KINDS
+        ]
+
     def _send(self, body: bytes, *, status: int = 200, headers: Mapping[str, str] = {}) -> None:
         self.send_response(status)
         for key, value in {"Content-Length": str(len(body)), **headers}.items():
             self.send_header(key, value)
         self.end_headers()
         self.wfile.write(body)
+
+    def _boxes_of(self, name: str) -> None:
+        agent, _, rest = name.partition("-")
+        there = rest == f"{HERE}.{KINDS.get(agent)}"
+        self._send(boxed(agent) if there else b"", status=200 if there else 404)
 
     # --- how it misbehaves ------------------------------------------------------------------------
 

@@ -138,7 +138,7 @@ def disk(web: Web, tmp_path: Path) -> Disk:
 
 
 REFUSED = {
-    "wrong": "its SHA-256 is not that of the release",
+    "wrong": "its SHA-256 is wrong",
     "twosums": "two sums",
     "nosum": "nobody says the sum of this archive: type it",
     "nobuild": "has no build for",
@@ -179,6 +179,18 @@ def test_what_is_right_is_used(row: str, disk: Disk) -> None:
     assert {it for it in names if it.startswith("download")} == set()
 
 
+@pytest.mark.parametrize("name", https_server.KINDS)
+def test_an_archive_of_an_agent_is_that_for_this_machine(name: str, disk: Disk) -> None:
+    """By the registry's list, in which the sum was wrong at first."""
+    for row, line in (("wrong", REFUSED["wrong"]), ("good", f"{name} 1.5.0 is installed")):
+        assert disk.ask(row, "refresh")["done"] == "4 agents are listed"
+        assert line in disk.install(row, name=name)
+    command = find_server(name, {}, str(disk.folder)).command
+    assert command[0].startswith(f"{disk.folder}/{name}/1.5.0-")
+    assert disk.ask("good", "undo", name=name)["fault"].startswith("no earlier version")
+    assert disk.ask("good", "uninstall", name=name) == {"done": f"{name} is removed"}
+
+
 def test_the_old_one_is_kept_until_the_new_one_answers_and_comes_back(disk: Disk) -> None:
     assert disk.ask("good", "undo")["fault"].startswith("no earlier version of eca is kept")
     assert disk.install("deaf").endswith("; set it up, then install it again")
@@ -200,7 +212,7 @@ def test_a_release_without_a_sum_needs_one_that_is_typed(disk: Disk) -> None:
     plan = disk.ask("nosum", "plan")["plan"]
     assert plan["sum"] == ""
     wrong = disk.ask("nosum", "install", plan={**plan, "sum": "0" * 64})
-    assert "its SHA-256 is not" in wrong["fault"]
+    assert "its SHA-256 is wrong" in wrong["fault"]
     right = disk.ask("nosum", "install", plan={**plan, "sum": sum_of("good")})
     assert right == {"done": "eca 1.0 is installed"}
 

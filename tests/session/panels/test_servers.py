@@ -130,7 +130,7 @@ async def test_a_failure_is_said_and_can_be_tried_again(shown: Shown) -> None:
     await shown.act("yes", shown.answer_row("eca").id)
     await shown.until("eca", "not done")
     text = shown.text("eca")
-    assert "its SHA-256 is not that of the release" in text
+    assert "its SHA-256 is wrong" in text
     assert "SHA-256 of what came" in text
     assert "y does this again" in text
     shown.use("nosum")
@@ -151,7 +151,7 @@ async def test_the_registry_is_asked_on_request(shown: Shown) -> None:
     assert [it.id for it in shown.rows].count("codex") == 1
     assert "codex-acp" not in {it.id for it in shown.rows}
     await shown.until("codex", "9.9.9")
-    assert "2 agents were listed" in "".join(text for text, _, _ in shown.rows[-1].line)
+    assert "4 agents were listed" in "".join(text for text, _, _ in shown.rows[-1].line)
     await shown.act("install", "new-agent")
     await shown.until("new-agent", "it needs npm, which is not on PATH")
 

@@ -6,8 +6,15 @@ from collections.abc import Iterator
 import pytest
 from tests.server.test_installing import Web
 from tests.support.factories import StartNeovim
+from tests.ui.talk import say, wait_line
 
 pytestmark = pytest.mark.either_nvim
+
+LISTED = """(function()
+  local path = vim.fs.joinpath(vim.fn.stdpath('data'), 'eca/servers/registry.json')
+  local listed = vim.fn.filereadable(path) == 1 and vim.fn.readblob(path) or ''
+  return listed ~= '' and listed:find(('0'):rep(64)) %s nil
+end)()"""
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +41,7 @@ def test_a_server_is_installed_by_two_keys_and_the_focus_stays_there(
     nvim.wait_until("vim.api.nvim_get_current_line():find('y does this')")
     nvim.lua("vim.wait(400)")  # the guard of what has just come
     nvim.keys("y")
-    nvim.wait_screen("its SHA-256 is not that of the release")
+    nvim.wait_screen("its SHA-256 is wrong: i looks again")
     nvim.wait_until("vim.api.nvim_get_current_line():find('not done *eca')")
 
     nvim.lua(
@@ -62,3 +69,35 @@ def test_a_server_is_installed_by_two_keys_and_the_focus_stays_there(
     nvim.wait_screen(":Eca uninstall takes one of: none yet")
     nvim.keys(":Eca update<CR>")
     nvim.wait_screen(":Eca install has not installed eca, so")
+
+
+def test_an_agent_in_an_archive_is_installed_and_talked_to(
+    start_nvim: StartNeovim, web: Web
+) -> None:
+    base = f"https://127.0.0.1:{web.port}"
+    nvim = start_nvim(settings={"install": {"registry": f"{base}/wrong"}}, columns=80, lines=24)
+    for key, value in web.trust.items():
+        nvim.lua("vim.env[...] = select(2, ...)", key, value)
+    nvim.keys(":Eca server<CR>")
+    nvim.wait_screen("acp-demo")
+    for row, said in (("wrong", "its SHA-256 is wrong: i looks again"), ("good", "is installed")):
+        nvim.lua(
+            "vim.g.eca = vim.tbl_deep_extend('force', vim.g.eca, ...)",
+            {"install": {"registry": f"{base}/{row}"}},
+        )
+        nvim.keys(":Eca restart<CR>R")
+        nvim.wait_until(LISTED % ("~=" if row == "wrong" else "=="))
+        nvim.keys(":Eca install boxed<CR>")
+        screen = nvim.wait_screen("y does this · x gives up")
+        assert "Get boxed 1.5.0 from" in screen.text()
+        nvim.wait_until("vim.api.nvim_get_current_line():find('y does this')")
+        nvim.lua("vim.wait(400)")  # the guard of what has just come
+        nvim.keys("y")
+        nvim.wait_screen(said)
+    nvim.wait_until("vim.api.nvim_get_current_line():find('here *boxed *1.5.0 ')")
+    nvim.keys("<CR>")
+    nvim.wait_screen("new chats talk to boxed")
+    nvim.keys(":EcaChat<CR>")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    say(nvim, "hello")
+    wait_line(nvim, "out of a box")

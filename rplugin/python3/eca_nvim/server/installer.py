@@ -170,7 +170,7 @@ class Installer:
         if found != plan.sum:
             archive.unlink()
             _say(f"SHA-256 of the release: {plan.sum}\nSHA-256 of what came:  {found}")
-            raise Failed("its SHA-256 is not that of the release")
+            raise Failed("its SHA-256 is wrong: i looks again")
         _say("its sum is right; unpacking …")
         download.unpack(archive, plan.url.partition("?")[0], place, plan.program)
         archive.unlink()
