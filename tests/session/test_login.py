@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
 import anyio
 import pytest
 from tests.session.rig import FakeAgent, Rig
@@ -24,6 +28,8 @@ from eca_nvim.chat.vocabulary.query_intents import DeleteChat
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.session.login import RUNS
 from eca_nvim.session.login_dialog import NO, RUN, UNSHOWN, WHICH, YES
+from eca_nvim.session.wanted_logins import WantedLogins
+from eca_nvim.store import Store
 
 pytestmark = pytest.mark.anyio
 
@@ -301,6 +307,57 @@ async def test_a_login_goes_on_beside_a_turn(rig: Rig) -> None:
     await rig.view.until(lambda: "EcaTurnFinished" in str(rig.view.of(Emit)))
     rig.do(rig.answer(question, HIDDEN_KEY))
     await rig.view.until(lambda: typed == [HIDDEN_KEY])
+
+
+def wanted(folder: Path) -> frozenset[str]:
+    """Return which servers need a login, as a Neovim in another project finds it."""
+    return WantedLogins(Store(folder, "/other").shared).look()
+
+
+@pytest.mark.parametrize("how", ["answers", "logs in"])
+async def test_that_a_login_is_needed_is_known_until_the_agent_works(
+    how: str, tmp_path: Path
+) -> None:
+    async with running(Rig(Store(tmp_path, "/project"))) as rig:
+        agent = await refused(rig, "a", "hello")
+        question = await asked(rig, "agent needs a login")
+        assert wanted(tmp_path) == {"eca"}
+        rig.do(rig.answer(question, None))
+        await rig.view.until(lambda: given_back(rig))
+        assert rig.session._servers.get("eca").login.is_wanted
+    async with running(Rig(Store(tmp_path, "/project"))) as rig:
+        if how == "logs in":
+            agent = await rig.ready("a")
+            agent.ways = WAYS
+            rig.do(LogIn("a", "self"))
+            await rig.view.until(lambda: "You are logged in." in rig.view.text())
+        else:
+            await turn(rig, "/help")
+            assert wanted(tmp_path) == {"eca"}, "a command may work without one"
+            await turn(rig, "hello")
+        assert wanted(tmp_path) == frozenset()
+        rig.do(LogOut("a"))
+        await rig.view.until(lambda: "You are logged out." in rig.view.text())
+        assert wanted(tmp_path) == {"eca"}
+
+
+async def turn(rig: Rig, text: str) -> None:
+    """Send a prompt that the agent answers."""
+    agent = await rig.ready("a") if not rig.agents else rig.agent
+    rig.do(SendPrompt("a", text))
+    await rig.done()
+    agent.say("a", TurnBegan(), TextReceived(Role.ASSISTANT, "it is done"), TurnEnded())
+    await rig.done()
+
+
+@asynccontextmanager
+async def running(rig: Rig) -> AsyncIterator[Rig]:
+    """Run a session."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(rig.session.run)
+        yield rig
+        tasks.cancel_scope.cancel()
+    rig.session.kill()
 
 
 async def test_a_logout_says_what_the_agent_reports(rig: Rig) -> None:

@@ -96,7 +96,7 @@ end
 ---@return eca.Intent
 local function attach()
   local settings = without_functions(require('eca.config').get())
-  settings.default_server = servers.default()
+  settings.default_server = servers.tell_default()
   settings.log_path = log.path()
   settings.templates = require('eca.state.templates').folders()
   settings.install.folder = servers.folder()

@@ -64,32 +64,41 @@ function M.installed()
   return names
 end
 
+--- Can a server be started, whatever is installed? A known one needs its program on PATH, or an
+--- option that names another.
+---@param name string
+---@return boolean
+local function needs_nothing(name)
+  local server = M.known()[name]
+  return not server
+    or (M.options()[name] or {}).command ~= nil
+    or vim.fn.executable(server.command[1]) == 1
+end
+
 --- How to install a known server that cannot be started without that; nil for any other.
 ---@param name string
 ---@return string?
 function M.how_to_install(name)
-  local server = M.known()[name]
-  local is_there = not server
-    or (M.options()[name] or {}).command ~= nil
-    or vim.fn.executable(server.command[1]) == 1
-    or is_installed(name)
-  return not is_there and server.install or nil
+  local is_there = needs_nothing(name) or is_installed(name)
+  return not is_there and M.known()[name].install or nil
 end
 
-local found = setmetatable({}, { __mode = 'k' }) ---@type table<eca.options.Server, string>
+--- The known servers that need nothing.
+local found = setmetatable({}, { __mode = 'k' }) ---@type table<eca.options.Server, string[]>
 
 --- The only agent that is there if `eca` is not: a new user gets an answer without any option.
 ---@param option eca.options.Server the option `server`; a new table is looked at again
 ---@return string name `eca`, too, if there are several
 local function instead_of_eca(option)
-  if not found[option] then
-    local there = {} ---@type string[]
-    for name in pairs(M.how_to_install(ECA) and M.known() or {}) do
-      there[#there + 1] = not M.how_to_install(name) and name or nil
+  found[option] = found[option] or vim.tbl_filter(needs_nothing, vim.tbl_keys(M.known()))
+  local there = {} ---@type table<string, true>
+  for _, names in ipairs({ found[option], M.installed() }) do
+    for _, name in ipairs(names) do
+      there[name] = true
     end
-    found[option] = #there == 1 and there[1] or ECA
   end
-  return found[option]
+  local only = next(there)
+  return only and not there[ECA] and not next(there, only) and only or ECA
 end
 
 local chosen ---@type string?
@@ -113,11 +122,20 @@ function M.choose(name)
   chosen = name
 end
 
+local told ---@type string? the default server, as the host knows it
+
+--- The default server, which the host learns now; what is installed later changes it only here.
+---@return string name
+function M.tell_default()
+  told = M.default()
+  return told
+end
+
 --- The name to send to the host for a server: nil if that is the one that it takes by default.
 ---@param name string
 ---@return string?
 function M.unless_default(name)
-  return name ~= M.default() and name or nil
+  return name ~= (told or M.default()) and name or nil
 end
 
 --- The server that will answer in chats to come: the demo agent stands in for a missing `eca`.

@@ -25,6 +25,8 @@ from eca_nvim.guardian import start_time
 from eca_nvim.paths import NotAFile, open_regular
 
 FORMAT: Final = 1
+_SHARED: Final = ""
+"""What stands for all projects: those have paths."""
 MOST_PROMPTS = 500  # as many as `lua/eca/input/history.lua` lists
 LONGEST_PROMPT = 65_536
 """Characters; longer prompts are not saved."""
@@ -167,6 +169,11 @@ class Store:
         digest = name_digest(project.encode(errors="surrogateescape"))
         self.path = folder / f"{digest}.msgpack"
         self._project = project
+
+    @property
+    def shared(self) -> "Store":
+        """The file beside it for what is the same in all projects."""
+        return Store(self.path.parent, _SHARED)
 
     def read(self) -> SavedState:
         """Return the saved state, empty if there is no file. Raises StoreDamaged, OSError."""

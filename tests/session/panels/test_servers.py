@@ -101,6 +101,12 @@ async def test_a_plan_is_shown_whole_and_what_was_shown_is_done(shown: Shown) ->
     current = versions(shown.folder, "eca").current
     assert current
     assert current.version == "1.0"
+    assert "needs login" not in shown.text("eca")
+    shown.rig.session._servers.wanted_logins.note("eca", wanted=True)
+    await shown.act("details", "eca")
+    await shown.until("eca", "needs login")
+    assert "it asked for a login when it was last used: :Eca login" in shown.text("eca")
+    await shown.act("details", "eca")
 
     shown.use("slow")
     await shown.act("install", "eca")

@@ -76,7 +76,7 @@ def test_an_agent_in_an_archive_is_installed_and_talked_to(
 ) -> None:
     base = f"https://127.0.0.1:{web.port}"
     nvim = start_nvim(settings={"install": {"registry": f"{base}/wrong"}}, columns=80, lines=24)
-    for key, value in web.trust.items():
+    for key, value in {**web.trust, "PATH": "/usr/bin:/bin"}.items():
         nvim.lua("vim.env[...] = select(2, ...)", key, value)
     nvim.keys(":Eca server<CR>")
     nvim.wait_screen("acp-demo")

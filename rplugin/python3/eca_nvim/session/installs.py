@@ -106,6 +106,7 @@ class Installs:
         installed = installed_names(finding.folder)
         names = {*finding.servers, *KNOWN, *DEMOS, *installed}
         listed = registry(finding.folder) if finding.folder else {}
+        self._servers.wanted_logins.look()
         return {name: self._find(name) for name in names}, listed
 
     def _find(self, name: str) -> Found:

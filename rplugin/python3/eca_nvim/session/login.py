@@ -17,6 +17,7 @@ from eca_nvim.session.login_dialog import LoginDialog, QuietUser
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.server import HeldCalls, Server, ServerRequest, ServerState
 from eca_nvim.session.view import View, isolated
+from eca_nvim.session.wanted_logins import WantedLogins
 
 AGAIN: Final = "the agent refuses the prompt although you have logged in"
 BACK: Final = "your prompt is back in the input; :Eca login asks again"
@@ -45,6 +46,7 @@ class Login:
         chats: Chats,
         view: View,
         persistence: Persistence,
+        wanted: WantedLogins,
         held: HeldCalls,
         process: Callable[[], Server],
         start: Callable[[Job], None],
@@ -56,6 +58,7 @@ class Login:
         self._chats = chats
         self._view = view
         self._persistence = persistence
+        self._wanted = wanted
         self._held = held
         self._process = process
         self._start = start
@@ -72,10 +75,16 @@ class Login:
         """The chat in which a login runs; None: none does."""
         return None if self._dialog is None else self._dialog.chat
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the agent has asked for a login, and has not worked since."""
+        return self._name in self._wanted
+
     # --- what the agent and the user want ---------------------------------------------------------
 
     def needed(self, event: login.LoginNeeded) -> None:
         """Hold the prompt that the agent has refused, and log in unless that runs already."""
+        self._wanted.note(self._name, wanted=True)
         known = self._chats.table.get(event.chat)  # None: a saved chat that is not shown yet
         chat = known or next(iter(self._chats.of(self._name)), None)
         if chat is None:
@@ -108,6 +117,7 @@ class Login:
         still = await (await self._process().ready()).logout(way)
         if self._persistence.kept("login", self._process().identity):
             self._persistence.keep("login", self._process().identity, "")
+        self._wanted.note(self._name, wanted=not still)
         return _line(still or LOGGED_OUT)
 
     # --- what happens meanwhile -------------------------------------------------------------------
@@ -127,6 +137,11 @@ class Login:
         if self._dialog is not None and runs_here:
             self._dialog.cancel()
         return runs_here
+
+    def turn_ended(self, chat: Chat) -> None:
+        """Note that the agent has answered a prompt, however the user has logged in."""
+        if self.is_wanted and chat.turn.end is states.TurnEnd.DONE and not chat.turn.by_command:
+            self._wanted.note(self._name, wanted=False)
 
     def state_changed(self, state: ServerState) -> None:
         """Note that the agent has started again, or is gone: a login needs it, or a terminal."""
@@ -203,6 +218,7 @@ class Login:
         if end is LoginEnd.REPEATABLE:
             self._may_repeat = False
             self._persistence.keep("login", self._process().identity, chosen)
+        self._wanted.note(self._name, wanted=False)
         for held in self._held.calls:
             if held.prompt is not None and held.chat_id in self._waiting:
                 self._sent_again[held.chat_id] = held.prompt

@@ -130,6 +130,11 @@ class Persistence:
             if draft.owner == self._owner and draft.changed >= self._since and chat not in written
         }
 
+    @property
+    def shared(self) -> Store | None:
+        """The file of all projects."""
+        return None if self._store is None else self._store.shared
+
     # --- prompts and choices --------------------------------------------------------------------
 
     def keep_prompt(self, text: str) -> None:

@@ -35,6 +35,7 @@ from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.server import Held, HeldCalls, MakeAgent, Server, ServerRequest, ServerState
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import View, isolated
+from eca_nvim.session.wanted_logins import WantedLogins
 
 ANSWER_TIMEOUT = 5.0
 """Seconds that an agent has to list its chats."""
@@ -64,6 +65,7 @@ class NamedServer(effects.Outside):
             self._chats,
             self._view,
             servers.persistence,
+            servers.wanted_logins,
             self.held,
             lambda: self.process,
             servers.start,
@@ -348,6 +350,7 @@ class Servers:
         chats.outside = self.get
         self.view = view
         self.persistence = persistence
+        self.wanted_logins = WantedLogins(persistence.shared)
         self.redactor = redactor
         self.ledger = ledger
         self.recorder = recorder

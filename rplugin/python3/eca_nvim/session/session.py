@@ -95,8 +95,7 @@ class Session:
         self._make_checkpoints = make_checkpoints
         self._persistence = persistence
         self._redactor = redactor
-        self._view = view
-        self._files = files
+        self._view, self._files = view, files
         self._intents_in, self._intents = anyio.create_memory_object_stream[intents.Intent](
             math.inf
         )
@@ -233,6 +232,7 @@ class Session:
         self._ledger.commands.turn_began(self._ledger.turn(chat), tree)
 
     def _turn_ended(self, chat: Chat) -> None:
+        self._servers.of(chat).login.turn_ended(chat)
         about = {"kind": "end", "chat": chat.id, "turn": chat.turn.number}
         self._ledger.commands.turn_ended(self._ledger.turn(chat), self._checkpoints.want(about))
 

@@ -127,11 +127,16 @@ class ServersPanel(Panel):
         server = next((it for it in self.scene.servers if it.name == name), None)
         if server is not None and server.login.chat is not None:
             return "logging in", "EcaWarning"
+        if self._wants_login(name, found):
+            return "needs login", "EcaWarning"
         if name == ECA and server is not None and server.process.agent and not found.place:
             return "the demo", "EcaMuted"  # stands in for it
         if server is not None and server.process.state in _RUNNING:
             return _RUNNING[server.process.state]
         return ("here", "EcaToolDone") if found.place else ("", "EcaMuted")
+
+    def _wants_login(self, name: str, found: Found) -> bool:
+        return bool(found.place) and name in self.scene.servers.wanted_logins
 
     def _about(self, name: str, found: Found, install: Install | None) -> tuple[str, str, int]:
         if install is not None and install.stage in BUSY and install.progress:
@@ -183,8 +188,11 @@ class ServersPanel(Panel):
 
     def _details(self, name: str, found: Found) -> Iterator[Row]:
         current, previous = found.versions
-        facts = [f"runs {it}" for it in (found.place or found.fault,) if it]
-        facts += [f"runs by {shlex.join(current.command)}"] if current else []
+        is_ours = current is not None and current.command[0] == found.place
+        facts = [] if is_ours else [f"runs {it}" for it in (found.place or found.fault,) if it]
+        facts += [f"runs {shlex.join(current.command)}"] if current and is_ours else []
+        if self._wants_login(name, found):
+            facts.append("it asked for a login when it was last used: :Eca login in a chat of it")
         facts += [f"version before: {previous.version}, u uses it again"] if previous else []
         server = next((it for it in self.scene.servers if it.name == name), None)
         if server is not None and server.process.agent and (title := server.process.agent.title):
