@@ -20,7 +20,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: chat test lint types unit ui agents bench bench-checkpoints fuzz picture format install setup clean help
+.PHONY: chat test lint types unit ui agents bench bench-checkpoints fuzz faults picture format install setup clean help
 .PHONY: collected python
 
 chat: ## Open the chat, or send it something: make chat PROMPT="…" SERVER=acp-demo
@@ -66,6 +66,10 @@ bench-checkpoints: setup ## Measure checkpoints of 100,000 files against git add
 fuzz: setup ## Give made-up texts to what reads them: make fuzz RUNS=100000
 	@$(PYTHON) -m pip install --quiet --upgrade --target .cache/fuzz/packages atheris
 	PYTHONPATH=.cache/fuzz/packages $(PYTHON) -m tests.fuzz $(or $(RUNS),25000)
+
+# The tests play a sample of it.
+faults: setup ## Have servers die at every message of every recording: an hour
+	$(PYTHON) -m tests.faults
 
 picture: setup ## Draw the picture in README again
 	UPDATE_GOLDEN=1 $(PYTHON) -m pytest --nvim=0.12.4 tests/ui/test_picture.py
