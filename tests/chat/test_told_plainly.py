@@ -12,6 +12,7 @@ from eca_nvim.chat.vocabulary.events import (
     AgentGone,
     ChatEvent,
     InsteadWanted,
+    ReasoningText,
     Role,
     TextReceived,
     ToolFinished,
@@ -20,6 +21,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind
+from eca_nvim.chat.vocabulary.turn_events import HookStarted
 
 INSTEAD = "Tell the agent what to do differently"
 
@@ -82,6 +84,16 @@ def test_the_reason_of_a_crash_comes_last_and_the_log_is_closed(driver: Driver) 
     log = next(block for block in driver.chat.blocks.values() if block.kind == "note")
     driver.toggle(log.id)
     assert [line.strip("│ ") for line in driver.view.lines[-3:-1]] == ["INFO one", "INFO two"]
+
+
+def test_the_next_process_may_use_the_ids_of_thoughts_and_hooks_again(driver: Driver) -> None:
+    last = [ReasoningText("1", "as before"), HookStarted("1", "lint")]
+    driver.hear(*last, AgentGone("the server ended"))
+    before = len(driver.chat.blocks)
+    driver.run("again")
+    driver.hear(*last)
+    kinds = [block.kind for block in [*driver.chat.blocks.values()][before:]]
+    assert kinds == [BlockKind.USER, BlockKind.REASONING, BlockKind.HOOK]
 
 
 def test_what_to_do_instead_is_not_asked_where_it_was_said(driver: Driver) -> None:

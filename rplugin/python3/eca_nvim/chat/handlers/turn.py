@@ -344,6 +344,9 @@ def agent_gone(update: Update, event: events.AgentGone) -> None:
         _remove_repeated_error(update, event.reason)
     note(update, event.reason, is_error=True)
     _end_everything(update)
+    for lane in chat.lanes.values():  # the next process may use the ids again
+        lane.reasoning.clear()
+        lane.hooks.clear()
 
 
 def _remove_repeated_error(update: Update, reason: str) -> None:
