@@ -20,6 +20,7 @@ from tests.agents.acp.file_turns import OnDisk
 from tests.agents.acp.test_acp_recordings import done_by_client, plain_recordings, written
 from tests.agents.client import make_agent
 from tests.agents.test_recordings import TURNS, WHOLE
+from tests.faults.dying import answer_text
 from tests.session.rig import PATIENCE, Rig
 from tests.support.recording import WORKSPACE, Event
 from tests.support.servers import ACP_RECORDINGS, module_command
@@ -279,8 +280,11 @@ class Losses:
             self.lost.append(f"{kind}: {what}")
 
 
-async def play(story: Story) -> Losses:
-    """Play a story to the death of its server and on to its end; returns what was lost."""
+async def play(story: Story, flood: str = "") -> Losses:
+    """Play a story to the death of its server and on to its end; returns what was lost.
+
+    flood: what the server adds to the answer.
+    """
     losses = Losses()
     async with running(story) as rig:
         user = User(rig, story.actions)
@@ -289,7 +293,7 @@ async def play(story: Story) -> Losses:
             if story.cut.number:
                 await rig.view.until(lambda: rig.is_dead)
             await rig.done()
-            await _count(rig, user, story, losses)
+            await _count(rig, user, story, losses, flood)
             if story.cut.number:
                 await _go_on(rig, losses)
     kept = Store(story.folder / "state", "/project").read()
@@ -299,9 +303,12 @@ async def play(story: Story) -> Losses:
     return losses
 
 
-async def _count(rig: CutRig, user: User, story: Story, losses: Losses) -> None:
+async def _count(rig: CutRig, user: User, story: Story, losses: Losses, flood: str) -> None:
     """Count what the user and the server have said, and what was asked."""
-    shown = _plain(await rig.ask(RequestTranscript(CHAT, -1)))
+    transcript: str = await rig.ask(RequestTranscript(CHAT, -1))
+    if flood:
+        losses.count("answers", flood[:20], is_kept=flood in transcript)
+    shown = _plain(transcript.replace(flood, "") if flood else transcript)
     given_back = "\n".join(it.text for it in rig.view.of(SetInput))
     for text in user.sent:
         places = (_plain(text) in shown, text in rig.waiting, text in given_back)
@@ -339,31 +346,9 @@ def _answers(story: Story) -> Iterator[str]:
     """Yield what the server has said whole: neighbouring pieces are one text."""
     text = ""
     for _, message in [*story.said(), (False, {})]:
-        piece = _piece(message)
+        piece = answer_text(message)
         if piece is not None:
             text += piece
         elif text.strip():
             yield text.strip()
             text = ""
-
-
-def _piece(message: Value) -> str | None:
-    """Return the text that a message of the server adds to the answer."""
-    match message:
-        case {
-            "method": "chat/contentReceived",
-            "params": {"role": "assistant", "content": {"type": "text", "text": str(text)}} as it,
-        } if "parentChatId" not in it:
-            return text
-        case {
-            "method": "session/update",
-            "params": {
-                "update": {
-                    "sessionUpdate": "agent_message_chunk",
-                    "content": {"type": "text", "text": str(text)},
-                }
-            },
-        }:
-            return text
-        case _:
-            return None

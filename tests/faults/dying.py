@@ -1,6 +1,7 @@
-"""Players of recordings that die as they write: before a message, inside of it, or right after.
+"""Players of recordings with a fault: they die as they write, or write too much, or all twice.
 
-Each dies once; the next one that is started with the same mark plays the recording to its end.
+Each dies once: before a message, inside of it, or right after. The next one that is started with
+the same mark plays the recording to its end.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -19,6 +21,45 @@ from tests.support.wire import LineWire, Message, Wire
 
 BEFORE, AFTER = 0, 1000
 """Where in a message, in thousandths of its bytes."""
+MANY: Final = 100_000
+LONG_LINE: Final = "x" * 200_000
+
+
+def large_text() -> str:
+    """Return a text of 50 MB."""
+    return "".join(f"line {it} of a message of 50 MB\n" for it in range(1_500_000))
+
+
+def answer_text(message: Message) -> str | None:
+    """Return the text that a message of the server adds to the answer."""
+    match message:
+        case {
+            "method": "chat/contentReceived",
+            "params": {"role": "assistant", "content": {"type": "text", "text": str(text)}} as it,
+        } if "parentChatId" not in it:
+            return text
+        case {
+            "method": "session/update",
+            "params": {
+                "update": {
+                    "sessionUpdate": "agent_message_chunk",
+                    "content": {"type": "text", "text": str(text)},
+                }
+            },
+        }:
+            return text
+        case _:
+            return None
+
+
+FLOODS: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
+    "many": lambda: (f"{it} " for it in range(MANY)),
+    "line": lambda: [f"\n\n{LONG_LINE}\n\n"],
+    "large": lambda: [f"\n\n{large_text()}\n\n"],
+}
+"""Texts that come before the first one of an answer."""
+TWICE: Final = "twice"
+"""Each request and each answer comes twice."""
 
 
 class _DyingWire(Wire):
@@ -33,8 +74,15 @@ class _DyingWire(Wire):
         self._message: Message = {}
 
     def send(self, message: Message) -> None:
-        self._message = message
-        super().send(message)
+        text, flood = answer_text(message), self._options.flood
+        if flood in FLOODS and text is not None:
+            self._options.flood = None
+            head, _, tail = json.dumps(message).partition(json.dumps(text))
+            bodies = (head + json.dumps(it) + tail for it in FLOODS[flood]())
+            self._write(b"".join(map(self.frame, bodies)))
+        for _ in range(2 if flood == TWICE and "id" in message else 1):
+            self._message = message
+            super().send(message)
 
     def write(self, data: bytes) -> None:
         self._number -= 1
@@ -84,6 +132,7 @@ def main() -> None:
     parser.add_argument("mark", type=Path, help="there once it has died")
     parser.add_argument("said", type=Path, help="what was written whole, and if it read before")
     parser.add_argument("--at", type=int, nargs=2, default=(0, 0), metavar=("NUMBER", "PART"))
+    parser.add_argument("--flood", choices=[*FLOODS, TWICE], help="what it writes too much")
     parser.add_argument("--bytewise", action="store_true", help="write one byte at a time")
     options, rest = parser.parse_known_args()
     player, name, wire = _PLAYERS[options.protocol]

@@ -8,14 +8,14 @@ import pytest
 from tests.agents import recorded as eca
 from tests.agents.acp.test_acp_recordings import life
 from tests.faults.cuts import Cut, Story, play, recordings
-from tests.faults.dying import AFTER, BEFORE
+from tests.faults.dying import AFTER, BEFORE, FLOODS, TWICE
 
 pytestmark = pytest.mark.anyio
 
 
 def sample() -> Iterator[Cut]:
-    """Yield a place in every third recording: before, inside of and after a message in turn."""
-    for turn, (protocol, name) in enumerate([*recordings()][::3]):
+    """Yield a place in every fourth recording: before, inside of and after a message in turn."""
+    for turn, (protocol, name) in enumerate([*recordings()][::4]):
         events = eca.cut(name) if protocol == "eca" else life(name)
         count = sum(it.direction == "s2c" for it in events)
         chance = crc32(name.encode())
@@ -32,11 +32,17 @@ async def test_a_server_that_dies_anywhere_costs_nothing(cut: Cut, tmp_path: Pat
     assert losses.counts["prompts"] > 1
 
 
-@pytest.mark.parametrize(("protocol", "name"), [("eca", "edit_rejected"), ("acp", "qwen-text")])
-async def test_bytes_that_come_singly_cost_nothing(
-    protocol: str, name: str, tmp_path: Path
+@pytest.mark.parametrize(
+    ("protocol", "name"), [("eca", "edit_rejected"), ("acp", "qwen-edit-diff")]
+)
+@pytest.mark.parametrize("flood", [*FLOODS, TWICE, None])
+async def test_too_much_or_too_little_at_once_costs_nothing(
+    cut: Cut, flood: str | None, tmp_path: Path
 ) -> None:
-    story = Story(Cut(protocol, name), tmp_path, ["--bytewise"])
-    losses = await play(story)
+    """100,000 messages, 200 KB without a line break, 50 MB; each id twice; single bytes."""
+    options = ["--bytewise"] if flood is None else ["--flood", flood]
+    story = Story(cut, tmp_path, options)
+    wanted = "".join(FLOODS[flood]()) if flood and flood in FLOODS else ""
+    losses = await play(story, wanted.strip())
     assert losses.lost == []
-    assert losses.counts["answers"] > 0
+    assert losses.counts["answers"] == 1 + bool(wanted)
