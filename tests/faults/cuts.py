@@ -293,17 +293,22 @@ async def play(story: Story, flood: str = "") -> Losses:
             if story.cut.number:
                 await rig.view.until(lambda: rig.is_dead)
             await rig.done()
-            await _count(rig, user, story, losses, flood)
+            await count(rig, user, story, losses, flood)
             if story.cut.number:
-                await _go_on(rig, losses)
+                await go_on(rig, losses)
+    count_kept(user, story, losses)
+    return losses
+
+
+def count_kept(user: User, story: Story, losses: Losses) -> None:
+    """Count what the next Neovim finds."""
     kept = Store(story.folder / "state", "/project").read()
     losses.count("drafts", TYPED, is_kept=TYPED in kept.drafts[CHAT].text)
     for text in user.sent:
         losses.count("prompts on the disk", text, is_kept=text in kept.prompts)
-    return losses
 
 
-async def _count(rig: CutRig, user: User, story: Story, losses: Losses, flood: str) -> None:
+async def count(rig: CutRig, user: User, story: Story, losses: Losses, flood: str = "") -> None:
     """Count what the user and the server have said, and what was asked."""
     transcript: str = await rig.ask(RequestTranscript(CHAT, -1))
     if flood:
@@ -324,13 +329,12 @@ async def _count(rig: CutRig, user: User, story: Story, losses: Losses, flood: s
         losses.count("files", name, is_kept=found in (text, wanted.get(name)))
 
 
-async def _go_on(rig: CutRig, losses: Losses) -> None:
+async def go_on(rig: CutRig, losses: Losses) -> None:
     """Send another prompt: it starts the server again, which answers as before."""
-    lives = len(rig.named)
     before: str = await rig.ask(RequestTranscript(CHAT, -2))
     rig.do(intents.SendPrompt(CHAT, LAST, typed=LAST))
-    await rig.view.until(lambda: len(rig.named) > min(lives, 1) and rig.states()[-1] == "ready")
     await rig.done()
+    await rig.view.until(lambda: rig.states()[-1] == "ready")
     after: str = await rig.ask(RequestTranscript(CHAT, -3))
     losses.count("prompts", LAST, is_kept=LAST in after or LAST in rig.waiting)
     title, _, said = before.partition("\n")

@@ -63,7 +63,7 @@ TWICE: Final = "twice"
 
 
 class _DyingWire(Wire):
-    """Writes as told and notes it, and dies by SIGKILL at one message."""
+    """Keeps a list of what it writes, and dies by SIGKILL at one message."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         super().__init__()

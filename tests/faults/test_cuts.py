@@ -32,9 +32,7 @@ async def test_a_server_that_dies_anywhere_costs_nothing(cut: Cut, tmp_path: Pat
     assert losses.counts["prompts"] > 1
 
 
-@pytest.mark.parametrize(
-    ("protocol", "name"), [("eca", "edit_rejected"), ("acp", "qwen-edit-diff")]
-)
+@pytest.mark.parametrize("cut", [Cut("eca", "edit_rejected"), Cut("acp", "qwen-edit-diff")])
 @pytest.mark.parametrize("flood", [*FLOODS, TWICE, None])
 async def test_too_much_or_too_little_at_once_costs_nothing(
     cut: Cut, flood: str | None, tmp_path: Path

@@ -216,15 +216,17 @@ def test_drafts_are_told_when_they_rest(view: View) -> None:
     assert [it["text"] for it in view.sent("keep_draft")] == ["half", ""]
 
 
-def test_a_full_disk_is_told_once(view: View) -> None:
+def test_a_full_disk_and_a_lack_of_handles_are_told_once_each(view: View) -> None:
     view.nvim.lua("""
-    vim.uv.fs_write = function() return nil, 'ENOSPC: no space left on device' end
-    for _, text in ipairs({ 'one', 'two' }) do require('eca.host.draft_file').save(text) end
+    local faults = { 'ENOSPC: no space left on device', 'EMFILE: too many open files' }
+    for _, fault in ipairs(faults) do
+      vim.uv.fs_write = function() return nil, fault end
+      for _, text in ipairs({ 'one', 'two' }) do require('eca.host.draft_file').save(text) end
+    end
     """)
-    assert (
-        view.nvim.messages().count("nothing is saved: no space left on device; free some space")
-        == 1
-    )
+    told = ("no space left on device; free some space", "too many open files; raise ulimit -n")
+    for line in told:
+        assert view.nvim.messages().count(f"nothing is saved: {line}") == 1
     assert list(Path(view.nvim.eval("$XDG_STATE_HOME")).rglob("*.unsent*")) == []
 
 

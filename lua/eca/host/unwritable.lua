@@ -63,6 +63,8 @@ local function explain(path, fault)
   local said, missing = words(fault), missing_folder(path)
   if said:find('no space left', 1, true) or said:find('quota', 1, true) then
     return 'disk', ('nothing is saved: %s; free some space'):format(said)
+  elseif said:find('too many open files', 1, true) then
+    return 'handles', ('nothing is saved: %s; raise ulimit -n'):format(said)
   elseif missing then
     return missing, line_of(missing, reason(missing, said))
   end

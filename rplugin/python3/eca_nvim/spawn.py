@@ -162,6 +162,8 @@ def explained(error: OSError, program: str, env: Mapping[str, str], cwd: str | N
             return StartError(
                 f"{program!r} is not built for this machine: install the build that is"
             )
+        case OSError(errno=errno.EMFILE | errno.ENFILE):
+            return StartError(f"too many files are open to start {program!r}: raise ulimit -n")
         case _:
             return StartError(f"{program!r} does not start: {error.strerror}")
 
