@@ -54,7 +54,6 @@ from eca_nvim.mcp.tools import Place, column_of
 from eca_nvim.protocol.base import codec
 from eca_nvim.protocol.eca import content as eca
 from eca_nvim.protocol.eca.draft import CodeBlock
-from eca_nvim.review import text_changes
 from eca_nvim.session.completion.completion import context_items
 from eca_nvim.session.completion.names import Names, distance
 from eca_nvim.session.completion.paths import Writer
@@ -324,12 +323,6 @@ WORST: dict[str, Sequence[Worst]] = {
     ],
     "eca_nvim.redaction": [
         Worst(redaction.without_keys, repeated(piece)) for piece in redacted.WORST
-    ],
-    "eca_nvim.review.text_changes": [
-        Worst(
-            lambda it: text_changes._holds(*it),
-            lambda size: (["x\n"] * (size // 4), ["x\n"] * (size // 8) + ["y\n"]),
-        )
     ],
     "eca_nvim.session.completion.completion": [
         Worst(offered, make)

@@ -16,7 +16,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import ChatEvent, ToolFinished, ToolRequested
-from eca_nvim.review.change_list import Present, entries
+from eca_nvim.review.change_list import Present
 from eca_nvim.review.checkpoint_store import CheckpointStore
 from eca_nvim.review.commands import Commands, Watch
 from eca_nvim.review.ledger import Ledger
@@ -24,6 +24,7 @@ from eca_nvim.review.snapshots import Blobs, take_snapshot
 from eca_nvim.review.tree_changes import Found, TreeRequest, compare
 from eca_nvim.review.turn_changes import Moment, TurnChanges
 from eca_nvim.review.undo import plan_undo, undo
+from eca_nvim.review.unreviewed import unreviewed
 
 Value: TypeAlias = Any
 
@@ -135,7 +136,7 @@ class Desk:
             entry
             for turn in self.turns()
             for path in turn.files
-            for entry in entries(turn, path, now[path])
+            for entry in unreviewed(path, [turn], now[path])
         ]
 
     def plan(self, number: int = -1, only: str | None = None) -> Mapping[str, Any]:

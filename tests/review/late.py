@@ -12,9 +12,10 @@ from tests.review.agent import Agent, Moment
 from tests.review.desk import Trees, witnessed
 
 from eca_nvim.chat.vocabulary.events import ChatEvent
-from eca_nvim.review.change_list import Present, entries
+from eca_nvim.review.change_list import Present
 from eca_nvim.review.turn_changes import FileRecord
 from eca_nvim.review.undo import undo
+from eca_nvim.review.unreviewed import unreviewed
 
 Contents: TypeAlias = Mapping[str, bytes]
 
@@ -73,7 +74,7 @@ class LateDesk:
         for turn in self.ledger.turns("chat"):
             for path in turn.files:
                 present = Present(self.ledger.snapshot(path))
-                found = entries(turn, path, present)
+                found = unreviewed(path, [turn], present)
                 shown += [f"{Path(path).name}: {it['text']}" for it in found]
         return shown
 

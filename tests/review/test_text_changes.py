@@ -1,12 +1,11 @@
-"""Changes: found between texts, reverted, and found again in later texts."""
+"""Changes: found between texts, and reverted."""
 
 from __future__ import annotations
 
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from eca_nvim.chat.text.text_differences import spans
-from eca_nvim.review.text_changes import Change, ChangePlace, changes, lines_of, locate, text_of
+from eca_nvim.review.text_changes import Change, changes, lines_of, text_of
 
 LINES = st.sampled_from(["a", "b", "c", "", "  x", "a\r", "é", "\x0b", "\u2028"])
 TEXTS = st.builds(
@@ -39,63 +38,8 @@ def test_all_changes_taken_back_give_the_text_before(before: str, after: str) ->
     assert bool(found) == (before != after)
 
 
-@given(TEXTS, TEXTS, st.data())
-def test_one_change_taken_back_is_not_found_any_more(
-    before: str, after: str, data: st.DataObject
-) -> None:
-    old, new = lines_of(before), lines_of(after)
-    found = changes(old, new)
-    assume(found)
-    gone = data.draw(st.sampled_from(found))
-    now = lines_of(reverted(after, [gone]))
-    for lines in (new, now):  # it is unknown which of two equal lines has gone or come back
-        assume(len(set(lines)) == len(lines))
-    left = [locate(change, spans(new, now), now) for change in found]
-    assert left[found.index(gone)] is None or now == new
-
-
-@given(TEXTS, TEXTS, TEXTS)
-def test_what_is_found_is_there(before: str, after: str, now: str) -> None:
-    new, present = lines_of(after), lines_of(now)
-    for change in changes(lines_of(before), new):
-        place = locate(change, spans(new, present), present)
-        if place is not None and not place.is_lost:
-            end = place.start + len(change.added)
-            assert tuple(present[place.start : end]) == change.added
-        elif place is not None:
-            assert 0 <= place.start <= len(present)
-
-
 def numbered(count: int) -> list[str]:
     return [f"{number}\n" for number in range(count)]
-
-
-def test_a_change_moves_with_lines_put_in_above() -> None:
-    old = numbered(20)
-    new = [*old[:10], "ten\n", *old[11:]]
-    (change,) = changes(old, new)
-    now = ["first\n", *new]
-    assert locate(change, spans(new, now), now) == ChangePlace(11)
-    assert locate(change, spans(new, new), new) == ChangePlace(10)
-
-
-def test_a_change_whose_lines_changed_again_is_lost() -> None:
-    old = numbered(5)
-    new = [*old[:2], "two\n", *old[3:]]
-    (change,) = changes(old, new)
-    now = [*old[:2], "zwei\n", *old[3:]]
-    assert locate(change, spans(new, now), now) == ChangePlace(2, is_lost=True)
-    assert locate(change, spans(new, []), []) == ChangePlace(0, is_lost=True)
-
-
-def test_lines_taken_out_are_found_between_their_neighbours() -> None:
-    old = numbered(6)
-    new = [*old[:2], *old[4:]]
-    (change,) = changes(old, new)
-    assert (change.removed, change.added) == (("2\n", "3\n"), ())
-    now = ["x\n", *new]
-    assert locate(change, spans(new, now), now) == ChangePlace(3)
-    assert locate(change, spans(new, old), old) is None
 
 
 def test_a_missing_line_feed_is_a_change() -> None:

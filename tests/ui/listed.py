@@ -30,7 +30,6 @@ def change(path: Path, **fields: Value) -> dict[str, Value]:
         "below": LINES[5:8],
         "before_ends": True,
         "after_ends": True,
-        "lost": False,
     }
     return {**item, **fields}
 

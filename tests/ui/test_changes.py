@@ -36,7 +36,7 @@ def test_changes_are_listed_by_turn(stage: Neovim, file: Path) -> None:
         stage,
         change(file),
         change(file, key="k9", turn=2, prompt="more", line=9, count=3, added=3, removed=0),
-        change(file, key="gone", turn=2, prompt="more", line=12, lost=True),
+        change(file, key="gone", turn=2, prompt="more", line=12),
         change(file.parent / "new.txt", key="new", turn=2, prompt="more", kind="new", text="new"),
         change(file / "gone", key="below", turn=2, prompt="more", kind="deleted", text="deleted"),
     )
@@ -45,7 +45,7 @@ def test_changes_are_listed_by_turn(stage: Neovim, file: Path) -> None:
         "+1 -1  LINE 5",
         "turn 2: more",
         "+3 -0  LINE 5",
-        "+1 -1  changed again  LINE 5",
+        "+1 -1  LINE 5",
         "+1 -1  new",
         "+1 -1  deleted",
     ]

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 
-from eca_nvim.review.change_list import Present, entries
+from eca_nvim.review.change_list import Present
 from eca_nvim.review.snapshots import Blobs, take_snapshot
 from eca_nvim.review.turn_changes import FileRecord, TurnChanges
+from eca_nvim.review.unreviewed import unreviewed
 
 REVERT = """
 local path, changes = ...
@@ -70,6 +71,6 @@ def test_all_changes_taken_back_give_the_file_before(
         path.write_bytes(after)
         last = take_snapshot(str(path), blobs)
         turn = TurnChanges("c", 1, "", {str(path): FileRecord(first, last)})
-        changes = list(entries(turn, str(path), Present(last)))
+        changes = list(unreviewed(str(path), [turn], Present(last)))
         nvim.lua(REVERT, str(path), changes)
         assert path.read_bytes() == before, (before, after, changes)

@@ -30,7 +30,6 @@ local M = {}
 ---@field below? string[]
 ---@field before_ends? boolean false: without a newline at the end of the file
 ---@field after_ends? boolean
----@field lost? boolean its lines were changed again
 ---@field latin1? boolean the file was in Latin-1 before
 ---@field fault? string why its file is not opened; set by the view
 ---@field keys? string[] of a change that is not reviewed: all that are kept with it

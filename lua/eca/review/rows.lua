@@ -128,8 +128,7 @@ local function parts_of(change)
   end
   local whole = change.added + change.removed > 0
   local counts = whole and ('+%d -%d'):format(change.added, change.removed) or ''
-  local state = change.lost and 'changed again' or ''
-  return { counts, state, change.fault or '', M.subject(change) }
+  return { counts, change.fault or '', M.subject(change) }
 end
 
 --- The text of a row: what was done with the change comes first.

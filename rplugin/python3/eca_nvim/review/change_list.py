@@ -1,8 +1,6 @@
-"""Change list: all changes by the tools of a chat, by turn, with their places in the files now.
+"""Change list: what tools changed in files, as entries of a list.
 
 Rules kept here:
-- A change that somebody reverted is not listed. One whose lines were changed again is listed, but
-  can be neither kept nor reverted.
 - A file that was created, deleted or moved is one change, and so is one without lines to compare.
 - Lists are plain tables; line numbers in them are 1-based.
 """
@@ -19,7 +17,6 @@ from msgspec import Struct
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.panel_rows import used_file_rows
 from eca_nvim.chat.text.safe_text import one_line
-from eca_nvim.chat.text.text_differences import spans
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.text_changes import (
     Change,
@@ -27,7 +24,6 @@ from eca_nvim.review.text_changes import (
     counts,
     is_latin1,
     lines_of,
-    locate,
     text_of,
 )
 from eca_nvim.review.turn_changes import FileRecord, TurnChanges
@@ -90,31 +86,6 @@ def snapshot_text(snapshot: Snapshot) -> str | None:
     return None if content is None else text_of(content)
 
 
-def entries(turn: TurnChanges, path: str, present: Present) -> Iterator[Table]:
-    """Yield the changes of a turn in one of its files.
-
-    An entry: key, turn, prompt, path, kind (lines, new, deleted, moved, other), line (1-based),
-    added and removed (counts), text (a line to show). With kind `moved` also: origin (the path it
-    had). With kind `lines`: count (of lines it has now), before (lines), after (lines), above and
-    below (lines around it), before_ends and after_ends (false: without the last line feed), lost
-    (its lines were changed again), latin1 (the file was before).
-    """
-    record = turn.files[path]
-    about = {"turn": turn.number, "prompt": turn.prompt, "path": path}
-    yield from whole_entries(turn, path, present)
-    texts = texts_around(turn, path)
-    if record.undone or texts is None or present.text is None:
-        return
-    now = lines_of(present.text)
-    later = spans(lines_of(texts[1]), now)
-    was_latin1 = is_latin1_file(record)
-    for change, key in keyed_changes(turn.number, path, *texts):
-        place = locate(change, later, now)
-        if place is not None:
-            entry = lines_entry(change, place.start, now, is_lost=place.is_lost)
-            yield {**about, **entry, "latin1": was_latin1, "key": key}
-
-
 def texts_around(turn: TurnChanges, path: str) -> tuple[str, str] | None:
     """Return the text of a file before and after a turn, None if there are no two to compare."""
     record = turn.files[path]
@@ -163,7 +134,7 @@ def keys_by_turn(keys: Sequence[str]) -> Mapping[int, set[str]]:
 
 
 def whole_entries(turn: TurnChanges, path: str, present: Present) -> Iterator[Table]:
-    """Yield the change of a file as a whole, if its lines are not all of it; as in `entries`."""
+    """Yield the change of a file as a whole, if its lines are not all of it; as `unreviewed`."""
     record = turn.files[path]
     if record.after.is_absent and any(it.origin == path for it in turn.files.values()):
         return  # listed under the path it was moved to
@@ -225,9 +196,9 @@ def _count(text: str | None) -> int:
     return 0 if text is None else len(lines_of(text))
 
 
-def lines_entry(change: Change, start: int, now: Sequence[str], *, is_lost: bool) -> Table:
-    """Return changed lines that are at a line (0-based) of the text now, as in `entries`."""
-    end = start if is_lost else start + len(change.added)
+def lines_entry(change: Change, now: Sequence[str]) -> Table:
+    """Return changed lines that are in the text now, as in `unreviewed.unreviewed`."""
+    start, end = change.start, change.end
     shown = change.added or change.removed
     return {
         "kind": "lines",
@@ -242,7 +213,6 @@ def lines_entry(change: Change, start: int, now: Sequence[str], *, is_lost: bool
         "below": _bare(now[end : end + CONTEXT]),
         "before_ends": _ends(change.removed),
         "after_ends": _ends(change.added),
-        "lost": is_lost,
     }
 
 

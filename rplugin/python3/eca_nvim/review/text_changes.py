@@ -1,4 +1,4 @@
-"""Text changes: two texts compared line by line, and a change located in a third text.
+"""Text changes: two texts compared line by line.
 
 Rules kept here:
 - Texts are as the editor holds them: UTF-8 without its byte order mark, else Latin-1. A file with a
@@ -7,11 +7,9 @@ Rules kept here:
   carriage return. Line numbers are 0-based here.
 """
 
-from collections.abc import Sequence
-
 from msgspec import Struct
 
-from eca_nvim.chat.text.text_differences import Lines, Span, counted, spans
+from eca_nvim.chat.text.text_differences import Lines, counted, spans
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -65,51 +63,6 @@ def changes(before: Lines, after: Lines) -> list[Change]:
     ]
 
 
-class ChangePlace(Struct, frozen=True):
-    """Where a change is in a later text; `is_lost`: its lines were changed again."""
-
-    start: int
-    is_lost: bool = False
-
-
 def counts(before: str | None, after: str | None) -> tuple[int, int]:
     """Return the numbers of added and removed lines; None: no text."""
     return counted(spans(lines_of(before or ""), lines_of(after or "")))
-
-
-def locate(change: Change, later: Sequence[Span], now: Lines) -> ChangePlace | None:
-    """Return where a change is in a later text, None if it was reverted.
-
-    later: the differences between the text after the change and the later text `now`.
-    """
-    shift = sum(
-        (new_end - new) - (old_end - old)
-        for old, old_end, new, new_end in later
-        if old_end <= change.start and not _touches(change, old, old_end)
-    )
-    touching = [span for span in later if _touches(change, span[0], span[1])]
-    if not touching:
-        return ChangePlace(change.start + shift)
-    first, last = touching[0], touching[-1]
-    low = first[2] if first[0] <= change.start else change.start + shift
-    high = last[3] if last[1] >= change.end else last[3] + change.end - last[1]
-    if _holds(now[low:high], change.removed):
-        return None
-    if not change.added and first[0] == first[1]:
-        return ChangePlace(low)
-    return ChangePlace(max(0, min(low, len(now) - 1)), is_lost=True)
-
-
-def _touches(change: Change, old: int, old_end: int) -> bool:
-    """Return whether a later difference overlaps a change, rather than being next to it."""
-    if not change.added:
-        return old < change.start < old_end or old == old_end == change.start
-    return old < change.end and old_end > change.start
-
-
-def _holds(lines: Lines, removed: Lines) -> bool:
-    """Return whether the lines now in the place of a change include what it removed."""
-    if not removed:
-        return not lines
-    text, wanted = ("\n" + "".join(some) for some in (lines, removed))
-    return wanted in text if wanted.endswith("\n") else text.endswith(wanted)

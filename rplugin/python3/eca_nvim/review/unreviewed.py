@@ -167,11 +167,15 @@ def _trimmed(hunk: Hunk, reviewed: Lines, now: Lines) -> Iterator[Hunk]:
 
 
 def unreviewed(path: str, turns: Sequence[TurnChanges], present: Present) -> Iterator[Table]:
-    """Yield what is not reviewed of a file, in the form of `change_list.entries`.
+    """Yield what is not reviewed of a file.
 
-    turns: those of the chat, oldest first. Each has also keys: of all changes that are kept with
-    it; the rest is as of the last of them. With kind `lines` also old_parts and new_parts: what
-    differs in lines that were changed, as in `rewritten.Hunk`.
+    turns: some of the chat, oldest first. An entry: key, turn, prompt, path, kind (lines, new,
+    deleted, moved, other), line (1-based), added and removed (counts), text (a line to show), keys
+    (of all changes that are kept with it; the rest is as of the last of them). With kind `moved`
+    also: origin (the path it had). With kind `lines`: count (of lines it has now), before (lines),
+    after (lines), above and below (lines around it), before_ends and after_ends (false: without the
+    last line feed), latin1 (the file was before), old_parts and new_parts (what differs in lines
+    that were changed, as in `rewritten.Hunk`).
     """
     turns = [it for it in turns if path in it.files and not it.files[path].undone]
     wholes = [
@@ -221,7 +225,7 @@ def _of_lines(path: str, turns: Sequence[TurnChanges], now: Lines) -> Iterator[T
 def _table(path: str, hunk: Hunk, reviewed: ReviewedText, turn: TurnChanges) -> Table:
     removed = tuple(reviewed.lines[hunk.old : hunk.old_end])
     change = Change(hunk.new, removed, tuple(reviewed.now[hunk.new : hunk.new_end]))
-    entry = lines_entry(change, hunk.new, reviewed.now, is_lost=False)
+    entry = lines_entry(change, reviewed.now)
     old, new = changed_parts(removed, change.added, MOST_WORDS)
     was_latin1 = is_latin1_file(turn.files[path])
     about = {"turn": turn.number, "prompt": turn.prompt, "path": path, "key": hunk.keys[-1]}

@@ -246,8 +246,8 @@ class PasteImage(Intent, frozen=True, tag="paste_image"):
 class ListChanges(bases.ChatIntent, frozen=True, tag="changes"):
     """Ask for all changes of a chat's tools, or of one turn.
 
-    The answer is a list of tables (see `review.change_list.entries`). If nothing ever changed, a
-    message says so and the answer is None.
+    The answer is a list of tables (see `review.unreviewed.unreviewed`), turn by turn. If nothing
+    ever changed, a message says so and the answer is None.
     """
 
     request: int

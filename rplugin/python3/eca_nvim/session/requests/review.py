@@ -15,7 +15,6 @@ from eca_nvim.chat.vocabulary import intents, ops, query_intents
 from eca_nvim.review.change_list import (
     Present,
     Table,
-    entries,
     keys_by_turn,
     list_used_files,
     snapshot_text,
@@ -107,12 +106,7 @@ class ReviewRequests:
                 await self._recorder.settled(intent.chat)
         turns = self._ledger.turns(intent.chat)
         paths = _changed_files(turns, intent.path)
-        present = await self._present(paths)
-        # To compare many texts takes a while. The turns may change meanwhile: it gets copies.
-        copies = [replace(it, files={**it.files}, kept={*it.kept}) for it in turns]
-        listed = await run_in_thread(
-            lambda: [entry for path in paths for entry in unreviewed(path, copies, present[path])]
-        )
+        listed = await self._entries((path, turns) for path in paths)
         if intent.begins or (intent.path is None and any(turn.is_open for turn in turns)):
             self._note_open(turns, listed)
         return listed[:MOST_ENTRIES]
@@ -149,16 +143,17 @@ class ReviewRequests:
             self._view.push([ops.Notify("info", f"no changes {where}")])
             return None
         self._view.push([ops.Notify("warn", _odd(turn)) for turn in turns if turn.odd_names])
-        return await self._entries(turns)
-
-    async def _entries(self, turns: Sequence[TurnChanges]) -> list[Table]:
-        present = await self._present(path for turn in turns for path in turn.files)
-        listed: list[Table] = []
-        for each, path in [(turn, path) for turn in turns for path in turn.files]:
-            found = entries(each, path, present[path])
-            listed += [entry for entry in found if entry["key"] not in each.kept]
-            await anyio.lowlevel.checkpoint()  # the agent's output goes on between two files
+        listed = await self._entries((path, [turn]) for turn in turns for path in turn.files)
         return listed[:MOST_ENTRIES]
+
+    async def _entries(self, asked: Iterable[tuple[str, Sequence[TurnChanges]]]) -> list[Table]:
+        """Return what is not reviewed of files in some turns."""
+        # To compare many texts takes a while. The turns may change meanwhile: it gets copies.
+        wanted = [(path, [*map(_copy, turns)]) for path, turns in asked]
+        present = await self._present(path for path, _ in wanted)
+        return await run_in_thread(
+            lambda: [it for path, turns in wanted for it in unreviewed(path, turns, present[path])]
+        )
 
     async def _plan(self, intent: query_intents.PlanUndo) -> Table | None:
         """Plan the undo of the turn that is named, else of the last one with something to undo."""
@@ -265,6 +260,10 @@ async def present_files(
         present[path] = Present(ledger.present(path), unsaved.get(path))
         await anyio.lowlevel.checkpoint()
     return present
+
+
+def _copy(turn: TurnChanges) -> TurnChanges:
+    return replace(turn, files={**turn.files}, kept={*turn.kept})
 
 
 def _changed_files(turns: Sequence[TurnChanges], only: str | None) -> Sequence[str]:
