@@ -13,7 +13,6 @@ from tests.support.calls import eca_call
 
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall, ToolKind
 from eca_nvim.chat.vocabulary.events import AgentGone, ToolFinished, ToolRejected, ToolRequested
-from eca_nvim.review import ledger as ledger_module
 from eca_nvim.review.undo import plan_undo
 
 
@@ -224,14 +223,6 @@ def test_what_is_not_kept_cannot_be_taken_back(desk: Desk) -> None:
     faults = desk.outcomes(turn)
     assert list(faults.values()) == ["it is not a regular file"]
     assert (desk.folder / "pipe").read_bytes() == b"file now\n"
-
-
-def test_the_oldest_turn_is_forgotten_first(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger_module, "MOST_BYTES", 10)
-    desk.write("a", b"1\ntwo\n3\n")
-    desk.turn("next")
-    desk.write("c", b"x\n")
-    assert [turn.number for turn in desk.turns()] == [2]
 
 
 def test_line_ends_are_changes_of_lines(desk: Desk) -> None:

@@ -63,6 +63,10 @@ async def test_a_turn_of_an_earlier_neovim_is_undone_and_redone(life: Life, fold
         (folder / "ignored").write_text("theirs\n")
         agent.say("a", ToolFinished(write), TurnEnded())
         await saved(rig)
+        (turn,) = rig.session._ledger.turns("a")
+        blob = turn.files[str(folder / "ignored")].before.blob
+        assert blob is not None
+        assert (blob.path, blob.read()) == (None, b"mine\n")  # the store has it
     after = state(folder)
     async with life() as rig:
         await rig.ready()

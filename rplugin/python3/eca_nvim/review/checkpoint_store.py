@@ -264,11 +264,6 @@ class CheckpointStore:
             found[path] = _stored(kind, blob, modes.get(path))
         return found
 
-    def folders(self, tree: str, root: str) -> list[str]:
-        """Return the folders below a folder of a tree, by relative path. Raises GitFailed."""
-        place = f"{tree}:{name_digest(os.fsencode(root))}"
-        return [os.fsdecode(it) for it in self._listed("-r", "-d", "--name-only", place)]
-
     def present(self, tree: str, root: str, paths: Iterable[str]) -> Iterator[str]:
         """Yield those of some files that a folder of a tree has. Raises GitFailed."""
         asked = [it.removeprefix(f"{root}/") for it in paths if it.startswith(f"{root}/")]

@@ -5,7 +5,6 @@ Rules kept here:
   when the user approves it, and when it ends in whatever way.
 - What calls change without naming a file, as shell commands do, is what differs between two trees
   (`commands.py`).
-- Without a store memory is limited: the oldest turns are forgotten first.
 """
 
 import os.path
@@ -25,8 +24,6 @@ from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
 from eca_nvim.review.tree_changes import TreeRequest
 from eca_nvim.review.turn_changes import UNSEEN, FileRecord, TurnChanges
 
-MOST_BYTES = 1 << 28
-"""Bytes of all snapshots together, about, above which the oldest turn is forgotten."""
 RECORDED = (
     *(turn_events.TurnEnded, turn_events.TurnLapsed, events.ChatDeleted),
     *(call_details.FileUsed, events.AgentGone),
@@ -73,7 +70,6 @@ class Ledger:
         self.versions = Counter[str]()
         """How often the changes of a chat that are known have become others, by its id."""
         self._links: set[str] = set()  # files of turns that were links, or are
-        self._loaded: set[str | None] = set()  # where turns of earlier Neovims are saved
         self.last_numbers: Mapping[str, int] = {}
         """The number of the last turn that an earlier Neovim knows, by the id of its chat."""
         self.changed: Callable[[TurnChanges], object] = lambda _: None
@@ -99,10 +95,19 @@ class Ledger:
 
         To be called after the chat has applied the event and before its effects are performed.
         """
-        if block is not None:
-            self._record_call(chat, event, block)
-            return
+        key = (chat.id, 0 if block is None else block.id)
         match event:
+            case events.ToolPreparing() if block is not None and key not in self._early:
+                paths = paths_so_far(block.call, block.so_far)
+                self._early |= {key: self._observe(paths)} if paths else {}
+            case events.ToolRequested(needs_approval=waits) if block is not None:
+                self._requested(chat, block, waits=waits)
+            case events.ToolRunning() if block is not None:
+                self._running(chat, block)
+            case events.ToolFinished(failed=failed):
+                self._ended(*key, has_failed=failed)
+            case events.ToolRejected():
+                self._ended(*key, is_stopped=True)
             case turn_events.TurnEnded() | turn_events.TurnLapsed() | events.ChatDeleted():
                 self._early = {key: seen for key, seen in self._early.items() if key[0] != chat.id}
                 self._end_settled(chat)
@@ -110,23 +115,8 @@ class Ledger:
             case call_details.FileUsed(path, call_details.Use.WRITTEN, True, unsaved):
                 self._written(chat.id, os.path.realpath(path), unsaved)
             case events.AgentGone():
-                for chat_id, block_id in [key for key in self._open if key[0] == chat.id]:
-                    self._ended(chat_id, block_id, is_stopped=True)
-
-    def _record_call(self, chat: Chat, event: events.ChatEvent, block: ToolBlock) -> None:
-        match event:
-            case events.ToolPreparing():
-                if (chat.id, block.id) not in self._early:
-                    paths = paths_so_far(block.call, block.so_far)
-                    self._early |= {(chat.id, block.id): self._observe(paths)} if paths else {}
-            case events.ToolRequested(needs_approval=waits):
-                self._requested(chat, block, waits=waits)
-            case events.ToolRunning():
-                self._running(chat, block)
-            case events.ToolFinished(failed=failed):
-                self._ended(chat.id, block.id, has_failed=failed)
-            case events.ToolRejected():
-                self._ended(chat.id, block.id, is_stopped=True)
+                for opened in [it for it in self._open if it[0] == chat.id]:
+                    self._ended(*opened, is_stopped=True)
             case _:
                 pass
 
@@ -212,7 +202,7 @@ class Ledger:
         """Return the turn that runs in a chat, or ran last."""
         number = max(1, chat.turn.number)
         for turn in reversed(self._turns):
-            if turn.chat == chat.id and turn.number == number and not self._is_loaded(turn):
+            if turn.chat == chat.id and turn.number == number and not turn.process:
                 return turn
         turn = TurnChanges(chat.id, number, _prompt(chat), began=time.time_ns())
         self._turns.append(turn)
@@ -237,7 +227,6 @@ class Ledger:
             if ends is not None:
                 turn.note_move(*ends)
         self.is_changed(turn)
-        self._shrink()
 
     def _end_settled(self, chat: Chat) -> None:
         """End the calls that the chat has ended with its turn: the agent may never report that."""
@@ -272,18 +261,11 @@ class Ledger:
         self.versions[turn.chat] += 1
         self._links |= {path for path, it in turn.files.items() if it.is_link}
 
-    def _shrink(self) -> None:
-        while self.blobs.size > MOST_BYTES and len(self._turns) > 1:
-            del self._turns[0]
-
-    def _is_loaded(self, turn: TurnChanges) -> bool:
-        return turn.saved is not None and turn.saved in self._loaded
-
     def number_after(self, last: Mapping[str, int]) -> None:
         """Let the turns that are known by now follow those of earlier Neovims, by chat."""
         self.last_numbers = last
         for turn in self._turns:
-            if not self._is_loaded(turn):
+            if not turn.process:
                 turn.number += last.get(turn.chat, 0)
 
     def turns(self, chat_id: str) -> Sequence[TurnChanges]:
@@ -309,7 +291,6 @@ class Ledger:
 
     def add(self, turn: TurnChanges) -> None:
         """Add a turn of an earlier Neovim, or replace what is known of it."""
-        self._loaded.add(turn.saved)
         kept = [it for it in self._turns if it.saved != turn.saved]
         self._turns = sorted([*kept, turn], key=lambda it: it.began)
         self._known(turn)

@@ -3,7 +3,7 @@
 Rules kept here:
 - Regular files up to a limit only; any other snapshot has a fault that says why.
 - Contents are stored in a folder that only the user can read. Each is removed with the last
-  snapshot that needs it, and all of them when the host ends. `turn_store.py` keeps them for longer.
+  snapshot that needs it or when `turn_store.py` has it, and all of them when the host ends.
 - Content is bytes: encodings and line ends play no part.
 - A snapshot stores the real path of its file. The file is restored there, and only if its path
   still leads there: never through a link that was made later.
@@ -46,14 +46,26 @@ class Blob:
 
     def read(self) -> bytes:
         """Return the content. Raises OSError if it was removed or changed."""
-        if self.path is not None:
+        path = self.path  # another thread may free it
+        if path is not None:
             with suppress(OSError):
-                content = self.path.read_bytes()
+                content = path.read_bytes()
                 if _digest(content) == self.digest:
                     return content
         with suppress(OSError):
             return self._read(self.digest)
         raise OSError(errno.EIO, LOST)
+
+    def free(self) -> None:
+        """Remove our file: a store has the content by now."""
+        path, self.path = self.path, None
+        if path is not None:
+            _remove(path)
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
 
 
 def _digest(content: bytes) -> str:
@@ -66,7 +78,7 @@ def _nowhere(_digest: str) -> bytes:
 
 
 class Blobs:
-    """Stores contents in files of ours; `size` is their number of bytes.
+    """Stores contents in files of ours.
 
     stored: reads what only a store has, by git's id. Raises OSError. most_bytes: those of a file.
     """
@@ -74,7 +86,6 @@ class Blobs:
     def __init__(
         self, stored: Callable[[str], bytes] = _nowhere, most_bytes: int | None = None
     ) -> None:
-        self.size = 0
         self.read_ahead: Mapping[str, bytes] = {}
         """Contents of the store that need not be read again, by git's id."""
         self.most_bytes = MOST_SNAPSHOT_BYTES if most_bytes is None else most_bytes
@@ -90,8 +101,7 @@ class Blobs:
             path = self._folder.path / str(next(self._numbers))
             path.write_bytes(content)
             blob.path = path
-            self.size += len(content)
-            weakref.finalize(blob, self._forget, len(content), path).atexit = False
+            weakref.finalize(blob, _remove, path).atexit = False
         return blob
 
     def of_store(self, digest: str) -> Blob:
@@ -108,11 +118,6 @@ class Blobs:
     def remove(self) -> None:
         """Remove all files."""
         self._folder.remove()
-
-    def _forget(self, size: int, path: Path) -> None:
-        self.size -= size
-        with suppress(OSError):
-            path.unlink()
 
 
 class StoredBlobs(Blobs):

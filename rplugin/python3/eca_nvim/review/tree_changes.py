@@ -95,15 +95,13 @@ def compare(
         if _is_changed(path, it, gone_blobs, before) or path in now
     }
     shown = {path: it for path, it in kept.items() if is_safe_path(path)}
-    folders = _folders(store, before, shown) if any(it[0] is None for it in shown.values()) else {}
     lost = [path for path, it in shown.items() if _shows_more(store, path, it)]
-    added = frozenset(_added(roots)) if folders else ()
+    added = frozenset(_added(roots)) if any(it[0] is None for it in shown.values()) else ()
     files = dict[str, States]()
     for path, (old, new) in shown.items():
         root, place = _placed(path, roots)
-        above = list(PurePath(place).parents)[: path.count("/") - root.count("/") - 1]
-        missing = sum(str(it) not in folders.get(root, ()) for it in above)
-        earlier = _state(blobs, old, place, was.get(path), 0 if old else missing)
+        above = path.count("/") - root.count("/") - 1  # all go that are empty then: no tree has any
+        earlier = _state(blobs, old, place, was.get(path), 0 if old else above)
         is_hidden = path in added or any(_is_below(path, it) for it in lost if it != path)
         if earlier.is_absent and is_hidden:
             earlier = UNSEEN
@@ -170,20 +168,6 @@ def _added(roots: Sequence[str]) -> Iterator[str]:
 def _is_below(path: str, ignore_file: str) -> bool:
     """Return whether a `.gitignore` may say something of a file."""
     return path.startswith(ignore_file.removesuffix(_IGNORE_FILE))
-
-
-def _folders(
-    store: CheckpointStore, before: Moment, paths: Collection[str]
-) -> Mapping[str, Collection[str]]:
-    """Return the real paths of the folders that had files before, by the root above them."""
-    roots = [it for it in before.roots if any(path.startswith(f"{it}/") for path in paths)]
-    return {it: frozenset(_real(it, store.folders(before.tree.id, it))) for it in roots}
-
-
-def _real(root: str, folders: Sequence[str]) -> Iterator[str]:
-    real = os.path.realpath(root)
-    for folder in folders:
-        yield f"{real}/{folder}"
 
 
 def _is_there(path: str) -> bool:

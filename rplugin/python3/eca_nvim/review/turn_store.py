@@ -25,8 +25,6 @@ from eca_nvim.review.turn_changes import TurnChanges
 
 REFERENCES: Final = "refs/turns/"
 _RECORD: Final = "record"
-_BATCH: Final = 500
-"""Contents that are named to git at once."""
 _ABOUT: Final = ("chat", "turn", "prompt", "process", "began", "until", "is_open")
 """What the message of the commit says of a turn, so that many are listed at once."""
 _SAVED: Final = ("files", "unknown", "odd_names", "running", "starts", "kept")
@@ -52,17 +50,19 @@ class TurnStore:
         told = msgspec.to_builtins(turn, enc_hook=noted)
         text = json.dumps({key: told[key] for key in _SAVED}).encode()
         loose = [str(it.path) for it in contents.values() if it.path is not None]
-        for first in range(0, len(loose), _BATCH):
-            names = "".join(f"{path}\n" for path in loose[first : first + _BATCH])
-            stored = ("hash-object", "-w", "--no-filters", "--stdin-paths")
-            self._store.made(*stored, fed=names.encode())
+        if loose:
+            names = "".join(f"{path}\n" for path in loose).encode()
+            self._store.made("hash-object", "-w", "--no-filters", "--stdin-paths", fed=names)
         written = self._store.made("hash-object", "-w", "--stdin", fed=text)
         entries = [f"100644 blob {it}\t{it}" for it in contents]
         entries += [f"100644 blob {written}\t{_RECORD}"]
         entries += [f"040000 tree {it.tree.id}\tstart-{n}" for n, it in enumerate(turn.starts)]
         listing = "".join(f"{it}\0" for it in entries).encode()
         tree = self._store.made("mktree", "-z", fed=listing)
-        return name, self._store.refer(f"{REFERENCES}{name}", tree, {it: told[it] for it in _ABOUT})
+        commit = self._store.refer(f"{REFERENCES}{name}", tree, {it: told[it] for it in _ABOUT})
+        for blob in contents.values():
+            blob.free()
+        return name, commit
 
     def load(
         self, chat: str, known: Mapping[str, str], process: int

@@ -18,7 +18,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
-from msgspec import Struct
 from msgspec.structs import replace
 
 from eca_nvim.review.checkpoint_store import CheckpointStore
@@ -42,14 +41,8 @@ MOST_READ_AHEAD = 16 << 20
 log = logging.getLogger(__name__)
 
 AfterTree: TypeAlias = Callable[[TreeRequest], object]
-
-
-class _Waiting(Struct, frozen=True):
-    """A callback for a tree, or for a `deadline` (in the loop's time)."""
-
-    tree: TreeRequest
-    deadline: float
-    callback: AfterTree
+_Waiting: TypeAlias = tuple[TreeRequest, float, AfterTree]
+"""A tree, the time (the loop's) after which nobody waits for it, and who does."""
 
 
 class TurnRecorder:
@@ -75,7 +68,7 @@ class TurnRecorder:
         """Call back when the workspace was stored, or after `WAIT_LIMIT`; in order."""
         self.waiting_count += 1
         deadline = anyio.current_time() + WAIT_LIMIT
-        self._waiting_in.send_nowait(_Waiting(self._checkpoints().want(), deadline, callback))
+        self._waiting_in.send_nowait((self._checkpoints().want(), deadline, callback))
 
     async def run(self) -> None:
         """Record until cancelled."""
@@ -90,13 +83,13 @@ class TurnRecorder:
                 tasks.start_soon(job)
 
     async def _approve(self) -> None:
-        async for waiting in self._waiting:
+        async for tree, deadline, callback in self._waiting:
             done = anyio.Event()
-            waiting.tree.when_done(done.set)
-            with anyio.move_on_after(max(0.0, waiting.deadline - anyio.current_time())):
+            tree.when_done(done.set)
+            with anyio.move_on_after(max(0.0, deadline - anyio.current_time())):
                 await done.wait()
             self.waiting_count -= 1
-            waiting.callback(waiting.tree)
+            callback(tree)
 
     # --- what commands changed ------------------------------------------------------------------
 
