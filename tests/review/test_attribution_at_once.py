@@ -6,10 +6,13 @@ import pytest
 from tests.chat.driver import ENDED
 from tests.review.desk import contents
 from tests.review.watched import Watched
+from tests.support.growth import Work, is_linear
 
 from eca_nvim.chat.vocabulary.events import ToolFinished
 from eca_nvim.review import commands as watch_module
-from eca_nvim.review.tree_changes import TreeRequest
+from eca_nvim.review.snapshots import Snapshot
+from eca_nvim.review.tree_changes import Found, TreeRequest
+from eca_nvim.review.turn_changes import TurnChanges
 
 
 def test_a_call_is_over_with_its_turn(watched: Watched) -> None:
@@ -154,3 +157,15 @@ def test_a_turn_goes_on_after_an_undo(watched: Watched, first: str, second: str)
         watched.undo()
         watched.user_wrote("a")
     assert contents(watched.folder) == before
+
+
+def test_each_of_many_commands_of_a_turn_is_the_same_work() -> None:
+    def prepare(count: int) -> Work:
+        commands = watch_module.Commands(TreeRequest, lambda _: Snapshot())
+        turn = TurnChanges("1", 1, "do it")
+        watches = [commands.begin(turn) for _ in range(count)]
+        for watch in watches:
+            commands.end(watch)
+        return lambda: [commands.attribute(it, Found()) for it in watches]
+
+    assert is_linear(prepare, 20)

@@ -18,6 +18,7 @@ Rules kept here:
 import os.path
 import time
 from collections.abc import Callable, Mapping
+from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct
@@ -95,7 +96,7 @@ class Commands:
         self._trees: dict[TurnChanges, list[TreeRequest]] = {}  # of the turns that run
         self.watches: list[Watch] = []
         """Those that run, or are not settled."""
-        self._ended: list[Watch] = []  # settled ones at the same time as others
+        self._ended: list[Watch] = []  # settled ones, while others are open
         self._writes: dict[str, list[_Write]] = {}
         self._being_written: set[str] = set()
 
@@ -117,8 +118,8 @@ class Commands:
         start, is_late = tree, tree is None or tree.moment is None
         if is_late:
             trees = self._trees.get(turn, [])
-            done = [it for it in trees if it.moment is not None]
-            start = next(iter([*done[::-1], *trees]), tree)
+            done = (it for it in reversed(trees) if it.moment is not None)
+            start = next(chain(done, trees), tree)
         watch = Watch(turn, start or self._take(), time.time_ns(), is_late=is_late)
         watch.is_uncertain = is_late and tree is not None
         self.watches.append(watch)
@@ -188,6 +189,7 @@ class Commands:
         if is_waiting or watch not in self.watches:
             return False
         self.watches.remove(watch)
+        self._ended.append(watch)
         if watch.is_turn:
             self._correct(watch.turn, found)
         elif watch.moments is None:
@@ -195,8 +197,8 @@ class Commands:
             watch.turn.unknown = next(filter(None, faults), None)
         else:
             self._add(watch, watch.moments, found, is_shared=is_shared)
-        ended = [*self._ended, watch]
-        self._ended = [it for it in ended if any(_overlap(it, other) for other in self.watches)]
+        if not self.watches:
+            self._ended.clear()
         if not self.watches and not self._trees:
             self._writes.clear()
         return True
@@ -223,9 +225,9 @@ class Commands:
         self, watch: Watch, moments: tuple[Moment, Moment], found: Found, *, is_shared: bool
     ) -> None:
         turn, (start, end) = watch.turn, moments
-        others = [it for it in (*self.watches, *self._ended) if _overlap(it, watch)]
+        others = (it for it in (*self.watches, *self._ended) if it.turn is not turn)
         is_shared = is_shared or watch.is_uncertain
-        is_shared = is_shared or any(not it.is_turn and it.turn is not turn for it in others)
+        is_shared = is_shared or any(not it.is_turn and _overlap(it, watch) for it in others)
         for path, states in {**found.files, **self._taken_back(start, end, found)}.items():
             mine = self._without_others(watch, start, end, path, states)
             if mine is None or self._is_older(watch, path, states):
