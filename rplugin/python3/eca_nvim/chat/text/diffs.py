@@ -5,7 +5,7 @@ Line numbers are 1-based, as in diffs. The cost is linear in the diff and the fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -17,6 +17,7 @@ from eca_nvim.chat.vocabulary.call_details import FileChange
 
 if TYPE_CHECKING:
     from unidiff import PatchedFile
+    from unidiff.patch import Line as ReadLine
 
 
 class MalformedDiff(ValueError):
@@ -64,7 +65,8 @@ class Hunk(Struct, frozen=True):
 UNPLACED: Final = "the replaced text is not in the file, or is there more than once"
 EFFORT: Final = 64
 """Most comparisons per line of file and diff that are spent to find the hunks."""
-_HUNK_PREFIXES = tuple(kind.value for kind in LineKind)
+_KINDS = {kind.value: kind for kind in LineKind}
+_HUNK_PREFIXES = tuple(_KINDS)
 _FILE_PREFIXES = ("--- ", "+++ ")
 CACHED: Final = 8
 """Number of diffs whose hunks are cached."""
@@ -114,15 +116,14 @@ def _read(diff: str) -> PatchedFile:
     return files[0]
 
 
-def _lines(hunk: Sequence[object]) -> tuple[Line, ...]:
+def _lines(hunk: Iterable[ReadLine]) -> tuple[Line, ...]:
     lines: list[Line] = []
     for read in hunk:
-        kind, value = str(read)[:1], str(read)[1:]
-        if kind == "\\":
-            if lines:
-                lines[-1] = replace(lines[-1], ends=False)
-        else:
-            lines.append(Line(LineKind(kind), value.removesuffix("\n")))
+        kind = _KINDS.get(read.line_type)
+        if kind is not None:
+            lines.append(Line(kind, read.value.removesuffix("\n")))
+        elif lines:  # "\\ No newline at end of file"
+            lines[-1] = replace(lines[-1], ends=False)
     return tuple(lines)
 
 
