@@ -18,7 +18,7 @@ from tests.support.autocommands import WATCHED
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareReplay, PrepareScript, StartNeovim
 from tests.support.fork_server import forking_python
-from tests.support.launch import VERSIONS, Launch, compile_lua
+from tests.support.launch import VERSIONS, Launch, compile_lua, know_binary
 from tests.support.rpc import ChannelClosed
 from tests.support.screen import Value
 from tests.support.script import Step
@@ -29,21 +29,36 @@ from tests.support.workspace import make_workspace
 settings.register_profile("ours", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ours")
 
+TESTED = pytest.StashKey[tuple[str, ...]]()
 STARTED = pytest.StashKey[list[Neovim]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    choices = (*VERSIONS, "every")
-    parser.addoption("--nvim", choices=choices, help="test with this Neovim, or with every one")
+    words = "test with this Neovim (a version, or the path of any), or with `every` one"
+    parser.addoption("--nvim", help=words)
     words = "start every host as users do, and fork none"
     parser.addoption("--whole-start", action="store_true", help=words)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the Neovims to test with from `--nvim`."""
+    named = config.getoption("--nvim")
+    if named is None or named == "every":
+        config.stash[TESTED] = VERSIONS
+    elif named in VERSIONS:
+        config.stash[TESTED] = (named,)
+    elif "/" in named:
+        config.stash[TESTED] = (know_binary(Path(named).expanduser().absolute()),)
+    else:
+        choices = ", ".join(VERSIONS)
+        raise pytest.UsageError(f"--nvim={named}: give {choices}, every, or the path of a Neovim")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run every test that needs a Neovim with each version."""
     if "nvim_version" in metafunc.fixturenames:
-        only = metafunc.config.getoption("--nvim")
-        metafunc.parametrize("nvim_version", [only] if only in VERSIONS else VERSIONS)
+        versions = metafunc.config.stash[TESTED]
+        metafunc.parametrize("nvim_version", versions)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

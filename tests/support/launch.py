@@ -7,6 +7,7 @@ it reads or writes is in the test's own temporary one.
 import fcntl
 import json
 import os
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,9 @@ from tests.support.screen import Value
 
 REPOSITORY = Path(__file__).parents[2]
 VERSIONS = ("0.10.4", "0.12.4")
+OTHERS: dict[str, Path] = {}
+"""Neovims by version that are not unpacked by the set-up: `pytest --nvim=PATH`."""
+SAID = re.compile(r"NVIM v(\S+)")
 FOLDERS = {
     "HOME": "home",
     "TMPDIR": "tmp",
@@ -55,9 +59,22 @@ class MissingNeovim(AssertionError):
     """Raised if a Neovim that the tests need is missing."""
 
 
+def know_binary(nvim: Path) -> str:
+    """Let tests use a Neovim of the user's; return its version. Raises MissingNeovim."""
+    try:
+        said = subprocess.run([nvim, "--version"], stdout=subprocess.PIPE, text=True, check=False)
+    except OSError as fault:
+        raise MissingNeovim(str(fault)) from fault
+    found = SAID.match(said.stdout)
+    if found is None:
+        raise MissingNeovim(f"{nvim} is no Neovim: {said.stdout!r}")
+    OTHERS[found[1]] = nvim
+    return found[1]
+
+
 def neovim_binary(version: str) -> Path:
-    """Return the path of an unpacked Neovim. Raises MissingNeovim."""
-    path = REPOSITORY / ".cache" / "neovim" / version / "bin" / "nvim"
+    """Return the path of a Neovim. Raises MissingNeovim."""
+    path = OTHERS.get(version, REPOSITORY / ".cache" / "neovim" / version / "bin" / "nvim")
     if not os.access(path, os.X_OK):
         raise MissingNeovim(f"no Neovim {version} at {path}: `make test` fetches it")
     return path

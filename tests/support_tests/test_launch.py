@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import launch
-from tests.support.launch import FOLDERS, Launch, MissingNeovim, neovim_binary
+from tests.support.launch import FOLDERS, Launch, MissingNeovim, know_binary, neovim_binary
 from tests.support.workspace import make_workspace
 
 
@@ -21,6 +21,22 @@ def test_a_missing_neovim_says_how_to_get_it(
     monkeypatch.setattr(launch, "REPOSITORY", tmp_path)
     with pytest.raises(MissingNeovim, match=r"no Neovim 0\.12\.4 at .*`make test` fetches it"):
         neovim_binary("0.12.4")
+
+
+def test_any_neovim_can_be_named_by_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "OTHERS", {})
+    nvim = tmp_path / "nvim"
+    with pytest.raises(MissingNeovim, match="No such file"):
+        know_binary(nvim)
+    nvim.write_text("#!/bin/sh\necho NVIM v0.11.4\n")
+    nvim.chmod(0o755)
+    assert know_binary(nvim) == "0.11.4"
+    assert neovim_binary("0.11.4") == nvim
+    nvim.write_text("#!/bin/sh\necho VIM 9\n")
+    with pytest.raises(MissingNeovim, match=r"is no Neovim: 'VIM 9"):
+        know_binary(nvim)
 
 
 def test_nothing_of_the_user_is_inherited(start: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
