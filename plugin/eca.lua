@@ -7,8 +7,10 @@ if vim.g.loaded_eca then
 end
 vim.g.loaded_eca = true
 
-if vim.fn.has('nvim-0.10') == 0 then
-  vim.api.nvim_echo({ { 'eca: needs Neovim 0.10 or newer', 'WarningMsg' } }, true, {})
+local unfit = vim.fn.has('nvim-0.10') == 0 and 'eca: needs Neovim 0.10 or newer'
+  or vim.fn.has('win32') == 1 and 'eca: on Windows, run Neovim inside WSL'
+if unfit then
+  vim.api.nvim_echo({ { unfit, 'WarningMsg' } }, true, {})
   return
 end
 

@@ -11,8 +11,8 @@ from eca_nvim.spawn import child_environment
 
 PACKAGE = REPOSITORY / "rplugin/python3/eca_nvim"
 SERVER = "demo"
-PROGRAMS = (SERVER, "guardian.py")
-"""Programs of their own, which have the environment that the plugin gave them."""
+PROGRAMS = (SERVER, "system.py")
+"""A program of its own, which has the environment that the plugin gave it, and what asks `ps`."""
 STARTERS = {
     *("Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"),
     *("create_subprocess_exec", "create_subprocess_shell", "open_process", "run_process"),

@@ -12,7 +12,7 @@ import pytest
 from tests.support.processes import descendants, end, wait_gone
 from tests.support.scripted_server import STUBBORN_FAMILY
 
-from eca_nvim import guardian
+from eca_nvim import guardian, system
 
 DEADLINE = 60.0
 NOBODY = 2**22 + 2 * os.getpid()
@@ -26,7 +26,7 @@ def table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     if request.param == "ps":
         if shutil.which("ps") is None:
             pytest.skip("there is no ps")
-        monkeypatch.setattr(guardian, "HAS_PROC", False)
+        monkeypatch.setattr(system, "HAS_PROC", False)
 
 
 @pytest.fixture
@@ -57,9 +57,9 @@ def test_all_groups_of_a_session_end(leader: int) -> None:
 
 @pytest.mark.usefixtures("table")
 def test_processes_are_told_apart_by_their_start(leader: int) -> None:
-    assert guardian.start_time(leader) == guardian.start_time(leader)
-    assert guardian.start_time(leader) != guardian.start_time(1)
-    assert guardian.start_time(NOBODY) is None
+    assert system.start_time(leader) == system.start_time(leader)
+    assert system.start_time(leader) != system.start_time(1)
+    assert system.start_time(NOBODY) is None
 
 
 SPAWNS = """
@@ -93,7 +93,7 @@ def test_it_says_whether_it_had_to_end_something(leader: int) -> None:
     assert not guardian.guard(named(leader), NOBODY)
 
 
-@pytest.mark.skipif(not guardian.HAS_PROC, reason="there is no /proc")
+@pytest.mark.skipif(not system.HAS_PROC, reason="there is no /proc")
 def test_what_a_session_runs_in_another_ends_with_it() -> None:
     """Unless nobody was to read its output, or it belongs to another host."""
     servers = [
@@ -155,10 +155,10 @@ def test_a_host_that_hangs_is_gone_in_five_seconds() -> None:
 def test_a_process_that_has_ended_is_not_waited_for() -> None:
     """Whoever inherits it may take long to look at how it ended."""
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    assert guardian.start_time(process.pid) is not None
+    assert system.start_time(process.pid) is not None
     process.kill()
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    assert guardian.start_time(process.pid) is None
+    assert system.start_time(process.pid) is None
     process.communicate()
 
 

@@ -48,7 +48,7 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
     "execute": {"host/init.lua", "editor/checktime.lua"},  # `:version` and `:file`
     "filename": {"diff/sides.lua", "context/tokens.lua"},  # for file types; lists use buffers
     "fs_open": OWN_FILES,
-    "io": {HOME, "commands/headless.lua", "host/draft_file.lua"},
+    "io": {HOME, "commands/headless.lua", "host/draft_file.lua", "files/system.lua"},
     "jobstart": {"host/python.lua", "panels/login_terminal.lua"},
     "nvim_buf_set_name": {HOME},
     "nvim_cmd": {"ui/others.lua"},  # a constant, which calls that file back
@@ -192,7 +192,7 @@ def test_what_takes_no_name_is_free(code: str) -> None:
 READS = {"open", "fdopen", "FileIO", "read_text", "read_bytes", "write_text", "write_bytes"}
 OWN_NAMES = {
     "paths.py": {"open", "fdopen"},
-    "guardian.py": {"read_text", "read_bytes"},  # the kernel's files about processes
+    "system.py": {"open", "read_text", "read_bytes"},  # the kernel's files, one without a name
     "agents/acp/requests/files.py": {"read_text", "write_text"},  # by the editor
     "agents/acp/sessions.py": {"open"},  # of a session
     "disk/private.py": {"open"},
@@ -202,7 +202,7 @@ OWN_NAMES = {
     "nvim/logs.py": {"open"},
     "session/panels/trace.py": {"open", "fdopen"},  # a new file, by the name that the user gives
     "session/session.py": {"open"},  # of a fold
-    "review/git.py": {"open", "read_text"},  # a repository of ours, and /proc
+    "review/git.py": {"open"},  # a repository of ours
     "review/repository.py": {"read_bytes", "write_text"},  # of ours
     "review/snapshots.py": {"read_bytes", "write_bytes"},  # of copies
     "server/find.py": {"read_bytes"},  # beside it
@@ -214,7 +214,6 @@ OWN_NAMES = {
     "session/requests/images.py": {"write_bytes"},
     "transport/pipes.py": {"FileIO"},
     "transport/process.py": {"FileIO"},
-    "transport/terminal.py": {"read_text"},  # the kernel's files about processes
 }
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.disk.children import AS_USER, HALF, KILLED, LIMITED, replace
 
+from eca_nvim import system
 from eca_nvim.disk import replacing
 from eca_nvim.disk.replacing import LINK_IN_THE_WAY, FileDamaged, remove
 
@@ -54,7 +55,7 @@ def beside(path: Path) -> list[str]:
 @pytest.mark.parametrize("nameless", [True, False])
 def test_a_file_is_replaced(file: Path, monkeypatch: pytest.MonkeyPatch, nameless: bool) -> None:
     if not nameless:
-        monkeypatch.setattr(replacing, "_NAMELESS", 0)
+        monkeypatch.setattr(system, "_NAMELESS", 0)
     file.chmod(0o751)
     number = file.stat().st_ino
     put(file)

@@ -128,7 +128,7 @@ async def test_a_bridge_trusts_no_other_user(
 async def test_another_user_is_refused(
     server: EditorSocket, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(bridge, "peer_user", lambda _: None)
+    monkeypatch.setattr(editor_socket, "peer_user", lambda _: None)
     done = await anyio.run_process(server.command(), stdin=subprocess.PIPE, check=False)
     assert done.returncode == 0
     assert "refused a connection of another user" in caplog.text

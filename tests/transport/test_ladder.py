@@ -10,7 +10,8 @@ import pytest
 from tests.support import processes
 from tests.transport.harness import DEADLINE_S, Children, Inbox
 
-from eca_nvim.guardian import GRACE_S, HAS_PROC
+from eca_nvim.guardian import GRACE_S
+from eca_nvim.system import HAS_PROC
 from eca_nvim.transport import Goodbye, process
 
 pytestmark = pytest.mark.anyio

@@ -14,6 +14,7 @@
 local others = require('eca.ui.others')
 local paths = require('eca.files.paths')
 local sanitize = require('eca.ui.sanitize')
+local system = require('eca.files.system')
 
 local M = {}
 
@@ -46,9 +47,6 @@ local MIB = 1024 * 1024
 
 --- MiB of a file that is loaded or read without the user having opened it.
 local LARGEST = 8
-
---- Folders of files that the system generates when they are read. Some have no end, and some block.
-local GENERATED = { '/proc', '/sys' }
 
 --- The events by which plugins read files in their own way, and Neovim's own plugin unpacks them.
 local READERS = {
@@ -95,7 +93,7 @@ local function why_not(path, is_new, most)
     return not (is_new and is_missing) and fault or nil
   elseif stat.type ~= 'file' then
     return ('a regular file is needed, not %s'):format(KINDS[stat.type] or 'a device')
-  elseif paths.inside(vim.uv.fs_realpath(path) or path, GENERATED) then
+  elseif paths.inside(vim.uv.fs_realpath(path) or path, system.GENERATED) then
     return 'the system generates its content'
   elseif stat.size > most then
     return ('larger than %d MiB, use :edit first'):format(LARGEST)

@@ -7,6 +7,8 @@
 ---   host, once it has saved everything. If that process is gone, the first Neovim that looks takes
 ---   the file over. It renames the file, so that only one Neovim gets it.
 --- - It is first written whole under another name, so that its old content is never half lost.
+local system = require('eca.files.system')
+
 local M = {}
 
 local FILE_MODE, FOLDER_MODE = tonumber('600', 8), tonumber('700', 8)
@@ -88,15 +90,6 @@ function M.save(text, remover)
   end
 end
 
---- Is a process running? A zombie is not.
----@param pid integer
----@return boolean
-local function is_running(pid)
-  local _, _, fault = vim.uv.kill(pid, 0)
-  local state = (read(('/proc/%d/stat'):format(pid)) or ''):match('^.*%) (%a)')
-  return fault ~= 'ESRCH' and state ~= 'Z' and state ~= 'X'
-end
-
 --- Take over the text that exited Neovims of this project have left.
 ---@return string? text
 function M.take()
@@ -104,7 +97,7 @@ function M.take()
   for name in vim.fs.dir(folder_of()) do
     local project, number = name:match('^(%x+)%.(%d+)%.unsent$')
     local pid = tonumber(number)
-    local left = pid and (pid == vim.fn.getpid() or not is_running(pid)) -- ids are reused
+    local left = pid and (pid == vim.fn.getpid() or not system.is_running(pid)) -- ids are reused
     if left and project == prefix() and vim.uv.fs_rename(path_of(pid), own) then
       found[#found + 1] = read(own)
       M.saved = { text = found[#found], path = own }

@@ -34,6 +34,10 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from pathlib import Path
 
+if __name__ == "__main__":  # a program: `-I` leaves out the folder of the package
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from eca_nvim import system
+
 # Seconds that each has to end. A user who restarts or leaves a server waits for all steps of it.
 GOODBYE_S = 3.0
 """For an ECA server to answer `shutdown`: it stops its MCP servers."""
@@ -61,8 +65,6 @@ MARK = "ECA_NVIM_SERVER"
 
 POLL_S = 0.01
 """Seconds between two checks whether a session is gone: there is no event for it."""
-PROC = Path("/proc")
-HAS_PROC = (PROC / "self" / "stat").exists()
 
 
 def end_sessions(sessions: Iterable[int]) -> set[int]:
@@ -96,18 +98,12 @@ def groups(sessions: Set[int]) -> dict[int, set[int]]:
     One that has ended may stay in the table for long, as in containers where nobody reaps it.
     """
     found: dict[int, set[int]] = {}
-    for pid in processes() if sessions else ():
+    for pid in system.processes() if sessions else ():
         with suppress(OSError):  # the process has ended
             session = os.getsid(pid)
-            if session in sessions and start_time(pid) is not None:
+            if session in sessions and system.start_time(pid) is not None:
                 found.setdefault(session, set()).add(os.getpgid(pid))
     return found
-
-
-def processes() -> Iterator[int]:
-    """Yield the ids of all processes."""
-    names = (path.name for path in PROC.iterdir()) if HAS_PROC else _ps("-A", "-o", "pid=").split()
-    return (int(name) for name in names if name.isdigit())
 
 
 def marked(environment: Mapping[str, str]) -> dict[str, str]:
@@ -117,12 +113,9 @@ def marked(environment: Mapping[str, str]) -> dict[str, str]:
 
 def mark_of(pid: int) -> str:
     """Return the mark of a process, "" without one; one that has just started may have none yet."""
-    name = f"{MARK}=".encode()
-    try:
-        variables = (PROC / str(pid) / "environ").read_bytes().split(b"\0")
-    except OSError:
-        return ""
-    return next((it.removeprefix(name).decode() for it in variables if it.startswith(name)), "")
+    with suppress(UnicodeDecodeError):  # it is not ours
+        return (system.variable(pid, MARK) or b"").decode()
+    return ""
 
 
 def strays(mark: str) -> set[int]:
@@ -131,44 +124,11 @@ def strays(mark: str) -> set[int]:
     The mark of a host, its process id, is that of all its servers.
     """
     found = set[int]()
-    for pid in processes() if mark and HAS_PROC else ():
-        with suppress(OSError, UnicodeDecodeError):  # the process has ended; the mark is not ours
-            if f"{mark_of(pid)}.".startswith(f"{mark}.") and any(map(_is_read, _streams(pid))):
+    for pid in system.processes() if mark and system.HAS_PROC else ():
+        with suppress(OSError):  # the process has ended
+            if f"{mark_of(pid)}.".startswith(f"{mark}.") and system.is_read(pid):
                 found.add(os.getsid(pid))
     return found
-
-
-def _streams(pid: int) -> Iterator[Path]:
-    """Yield where the standard output and the standard error of a process go."""
-    return ((PROC / str(pid) / "fd" / number).readlink() for number in ("1", "2"))
-
-
-def _is_read(target: Path) -> bool:
-    return str(target).startswith(("pipe:", "socket:", "/dev/pts/"))
-
-
-_ENDED = frozenset("ZX")
-"""States of a process that has ended but was not reaped by its parent."""
-
-
-def start_time(pid: int) -> str | None:
-    """Return the start time of a running process, only to be compared; None if it has ended."""
-    if not HAS_PROC:
-        state, _, start = _ps("-o", "stat=", "-o", "lstart=", "-p", str(pid)).strip().partition(" ")
-        return None if state[:1] in {"", *_ENDED} else start.strip()
-    try:
-        stat = (PROC / str(pid) / "stat").read_text(errors="replace")
-    except OSError:
-        return None
-    fields = stat.rpartition(")")[2].split()  # from field 3 on: field 2, the name, may have blanks
-    return None if fields[0] in _ENDED else fields[19]
-
-
-def _ps(*arguments: str) -> str:
-    import subprocess  # noqa: PLC0415 - a third of the start-up time, and not needed on Linux
-
-    command = ["ps", *arguments]  # from PATH: its folder differs between systems
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=None).stdout
 
 
 def guard(pipe: int, host: int) -> bool:
@@ -178,7 +138,7 @@ def guard(pipe: int, host: int) -> bool:
     if ASKED in leaders:
         del leaders[ASKED]
         _wait_for_exit(leaders)
-    own = {leader for leader, started in leaders.items() if start_time(leader) in (None, started)}
+    own = {it for it, started in leaders.items() if system.start_time(it) in (None, started)}
     return bool(end_sessions(own | strays(str(host)))) or hung
 
 
@@ -199,7 +159,7 @@ def _wait_for_exit(leaders: Mapping[int, str | None]) -> None:
     left = [it for it in leaders.items() if it[1] is not None]
     while left and time.monotonic() < deadline:
         time.sleep(POLL_S)
-        left = [(leader, started) for leader, started in left if start_time(leader) == started]
+        left = [(it, started) for it, started in left if system.start_time(it) == started]
 
 
 def _sessions_of(pipe: int) -> Iterator[tuple[int, str | None]]:
@@ -215,7 +175,7 @@ def _sessions_of(pipe: int) -> Iterator[tuple[int, str | None]]:
             if not (name := os.read(pipe, ID_BYTES)):
                 return
             leader = int.from_bytes(name, sys.byteorder)
-            yield leader, start_time(leader)
+            yield leader, system.start_time(leader)
         elif events[0] & select.POLLHUP:
             poller.unregister(0)
             timeout_ms = HOST_EXIT_S * 1000

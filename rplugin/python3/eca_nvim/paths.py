@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import BinaryIO, Final
 from urllib.parse import quote, unquote, urlsplit
 
+from eca_nvim.system import GENERATED
+
 LARGEST_LOADED: Final = 8 << 20
 """Bytes of a file that the editor loads for an agent, at most."""
 
-_GENERATED = ("/proc/", "/sys/")
 _SCHEME = "file"
 _HOSTS = frozenset({"", "localhost"})
 _UNENCODED = "/:@!$&'()*+,;=~"  # characters of a path in RFC 3986, besides letters, digits and -._
@@ -99,6 +100,6 @@ def open_regular(path: str) -> BinaryIO:
 
 
 def _require_regular(path: str, found: os.stat_result) -> None:
-    is_on_disk = found.st_blocks > 0 or not posixpath.realpath(path).startswith(_GENERATED)
+    is_on_disk = found.st_blocks > 0 or not posixpath.realpath(path).startswith(GENERATED)
     if not stat.S_ISREG(found.st_mode) or not is_on_disk:
         raise NotAFile("it is not a regular file")

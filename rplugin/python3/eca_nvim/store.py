@@ -21,8 +21,8 @@ from msgspec.structs import astuple
 
 from eca_nvim.chat.model.comments import Comment
 from eca_nvim.digests import name_digest
-from eca_nvim.guardian import start_time
 from eca_nvim.paths import NotAFile, open_regular
+from eca_nvim.system import start_time, started_at
 
 FORMAT: Final = 1
 _SHARED: Final = ""
@@ -286,15 +286,7 @@ def is_running(process: int, at: float = math.inf) -> bool:
     except OSError:
         return True
     started = start_time(process)
-    if started is None or not started.isdecimal():  # there is no /proc
-        return started is not None
-    return _started(int(started)) <= at + REUSED
-
-
-def _started(ticks: int) -> float:
-    """Convert clock ticks since boot to seconds since the epoch."""
-    now = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
-    return now + ticks / os.sysconf("SC_CLK_TCK")
+    return started is not None and (started_at(started) or 0) <= at + REUSED
 
 
 def _lock(lock: int, deadline: float) -> None:

@@ -67,7 +67,7 @@ def sweep() -> None:
 def listen(path: Path) -> socket.socket:
     """Listen for this user's processes at a path in a private folder. Raises OSError.
 
-    Each connection is to be asked for its user, too (`mcp.bridge.peer_user`).
+    Each connection is to be asked for its user, too (`system.peer_user`).
     """
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from eca_nvim import system
+
 NOT_ORDINARY = "it is not a regular file"
 LINK_IN_THE_WAY = "a link or a file is where a folder was"
 IN_PLACE = frozenset({errno.EACCES, errno.EPERM, errno.EBUSY})
@@ -21,14 +23,12 @@ CHANGED = "it was written meanwhile"
 
 NEW_MODE = 0o644
 
-_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | system.O_PATH
 _FILE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CLOEXEC
 _NEW = _WRITE | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-_NAMELESS = getattr(os, "O_TMPFILE", 0)
 _PRIVATE = 0o600
-_ACL = "system.posix_acl_access"
 
 
 class FileDamaged(OSError):
@@ -171,7 +171,7 @@ def _write_new(folder: int, name: str, content: bytes, mode: int, like: int | No
         os.fsync(file)
         _require_same(folder, name, found)
         if not is_named:
-            os.link(f"/proc/self/fd/{file}", fresh, dst_dir_fd=folder)
+            system.give_name(file, folder, fresh)
             is_named = True
         os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
@@ -199,9 +199,9 @@ def _require_same(folder: int, name: str, before: tuple[int, ...] | None) -> Non
 
 def _create(folder: int, name: str) -> tuple[int, bool]:
     """Create a file and return whether it has its name: without one, a kill leaves nothing."""
-    if _NAMELESS and Path("/proc/self/fd").exists():
-        with suppress(OSError):  # not supported by the file system; other errors come up below too
-            return os.open(".", _NAMELESS | _WRITE, _PRIVATE, dir_fd=folder), False
+    nameless = system.create_nameless(folder, _WRITE, _PRIVATE)
+    if nameless is not None:
+        return nameless, False
     return os.open(name, _NEW, _PRIVATE, dir_fd=folder), True
 
 
@@ -210,21 +210,7 @@ def _copy_attributes(file: int, like: int) -> None:
     wanted, found = os.fstat(like), os.fstat(file)
     if (wanted.st_uid, wanted.st_gid) != (found.st_uid, found.st_gid):
         os.fchown(file, wanted.st_uid, wanted.st_gid)
-    if hasattr(os, "listxattr"):
-        names = _attributes(like)
-        for name in names:
-            os.setxattr(file, name, os.getxattr(like, name))
-        if _ACL not in names and _ACL in _attributes(file):  # inherited from the folder
-            os.removexattr(file, _ACL)
-
-
-def _attributes(file: int) -> list[str]:
-    try:
-        return os.listxattr(file)
-    except OSError as fault:
-        if fault.errno == errno.ENOTSUP:
-            return []
-        raise
+    system.copy_attributes(file, like)
 
 
 # --- in place -------------------------------------------------------------------------------------

@@ -14,24 +14,15 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
+
+if __name__ == "__main__":  # a program: `-I` leaves out the folder of the package
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from eca_nvim.system import peer_user
 
 PIECE: Final = 1 << 16
 """Bytes that are copied at once."""
-_PEER: Final = (
-    (socket.SOL_SOCKET, getattr(socket, "SO_PEERCRED", None)),  # Linux: pid, uid, gid
-    (0, getattr(socket, "LOCAL_PEERCRED", None)),  # macOS, FreeBSD: version, uid, groups
-)
-_UID: Final = slice(4, 8)
-"""Where both forms have the user's id."""
-
-
-def peer_user(connected: socket.socket) -> int | None:
-    """Return the id of the user on the other side; None if the system does not say."""
-    for level, option in _PEER:
-        if option is not None:
-            return int.from_bytes(connected.getsockopt(level, option, 12)[_UID], sys.byteorder)
-    return None
 
 
 def bridge(path: str) -> int:
@@ -42,7 +33,7 @@ def bridge(path: str) -> int:
         except OSError as fault:
             sys.stderr.write(f"eca: Neovim is gone, {fault.strerror}: {path}\n")
             return 1
-        if peer_user(connected) != os.geteuid():
+        if peer_user(connected.getsockopt) != os.geteuid():
             sys.stderr.write(f"eca: this socket is another user's: {path}\n")
             return 1
         _thread.start_new_thread(_copy_and_exit, (connected,))

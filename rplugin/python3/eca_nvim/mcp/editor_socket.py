@@ -30,12 +30,13 @@ from eca_nvim.jsonrpc import (
     Response,
     UnexpectedAnswer,
 )
-from eca_nvim.mcp import bridge
 from eca_nvim.mcp.tools import EditorTools, ToolFault, UnknownTool
+from eca_nvim.system import peer_user
 
 KIND: Final = "eca-mcp-"
 """The prefix of the folder's name."""
 NAME: Final = "editor"
+_BRIDGE: Final = Path(__file__).with_name("bridge.py")
 MOST_OPEN: Final = 100
 """Connections at a time: each takes a file descriptor of the host."""
 VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -72,7 +73,7 @@ class Conversation(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._all_open.add(transport)
-        if bridge.peer_user(transport.get_extra_info("socket")) != os.geteuid():
+        if peer_user(transport.get_extra_info("socket").getsockopt) != os.geteuid():
             logger.warning("refused a connection of another user")
             transport.abort()
         elif len(self._all_open) > MOST_OPEN:
@@ -202,7 +203,7 @@ class EditorSocket:
         if self._listener is None or not path.is_socket():
             self._stop_listening()
             self._listener = self._listen(path)
-        return (sys.executable, "-I", "-S", bridge.__file__, str(path))
+        return (sys.executable, "-I", "-S", str(_BRIDGE), str(path))
 
     def close(self) -> None:
         """End all connections, and remove the socket."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from eca_nvim.disk.private import PrivateFolder, listen
-from eca_nvim.mcp.bridge import peer_user
+from eca_nvim.system import peer_user
 
 KIND: Final = "eca-links-"
 """The prefix of the folder's name."""
@@ -39,7 +39,7 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Refuse another user, and one connection too many."""
         self._transport = transport
-        is_ours = peer_user(transport.get_extra_info("socket")) == os.geteuid()
+        is_ours = peer_user(transport.get_extra_info("socket").getsockopt) == os.geteuid()
         if not is_ours or len(self._all_open) >= MOST_OPEN:
             logger.warning("refused a connection: %s", "too many" if is_ours else "another user's")
             self._wanted = lambda *_: None

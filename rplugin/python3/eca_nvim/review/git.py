@@ -24,6 +24,7 @@ from typing import Final
 
 from eca_nvim.guardian import MARK, marked
 from eca_nvim.spawn import child_environment
+from eca_nvim.system import sleeps_in
 from eca_nvim.threads import run_beside
 
 PATIENCE, LISTING_PATIENCE, MODULE_PATIENCE = 300.0, 60.0, 3600.0
@@ -61,7 +62,7 @@ _RUN: Final = (
     "runpy.run_module(sys.argv[2], run_name='__main__')"
 )
 _OPENS_A_PIPE = "wait_for_partner"
-"""Where Linux has a process sleep that opens a named pipe without a writer (`/proc/PID/wchan`)."""
+"""Where Linux has a process sleep that opens a named pipe without a writer."""
 
 _OF_PATHS: Final = ("fatal: Unable to process path", "fatal: failed to read")
 _STORE_FAULT, _CHANGED_MEANWHILE = "failed to insert into database", "while indexing"
@@ -233,19 +234,11 @@ def _wait(
 
 
 def _watch(git: subprocess.Popen[bytes], ended: threading.Event, stuck: threading.Event) -> None:
-    """End a git that waits for a named pipe."""
+    """End a git that waits for a named pipe, as a `.gitignore` may be; elsewhere its time ends."""
     while not ended.wait(CHECK_INTERVAL):
-        if _opens_a_pipe(git.pid):
+        if sleeps_in(git.pid) == _OPENS_A_PIPE:
             stuck.set()
             git.kill()
-
-
-def _opens_a_pipe(pid: int) -> bool:
-    """Return whether git would wait for ever, as a `.gitignore` somewhere is a named pipe."""
-    try:
-        return Path(f"/proc/{pid}/wchan").read_text() == _OPENS_A_PIPE
-    except OSError:  # not Linux, or not ours to see: its time ends it
-        return False
 
 
 def _pipe(folder: str) -> str | None:

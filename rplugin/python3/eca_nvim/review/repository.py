@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from eca_nvim.guardian import start_time
 from eca_nvim.review.git import GitFailed, NoRoom, locked, run_git
+from eca_nvim.system import start_time
 
 LEAST_FREE: Final = 64 << 20
 """Bytes that stay free on the disk, at least."""

@@ -17,11 +17,11 @@ from typing import Final
 import msgspec
 
 from eca_nvim.digests import name_digest
-from eca_nvim.guardian import start_time
 from eca_nvim.review.checkpoint_store import CheckpointStore
 from eca_nvim.review.git import GitFailed
 from eca_nvim.review.snapshots import Blob, Blobs
 from eca_nvim.review.turn_changes import TurnChanges
+from eca_nvim.system import start_time
 
 REFERENCES: Final = "refs/turns/"
 _RECORD: Final = "record"

@@ -19,6 +19,7 @@ from eca_nvim.digests import text_digest
 from eca_nvim.server.find import ACP, DEMOS, ECA, KNOWN, REGISTRY, RELEASES
 from eca_nvim.server.installed import is_name, place_for
 from eca_nvim.spawn import find_program
+from eca_nvim.system import has_glibc
 
 NPM, UV, ARCHIVE = "npm", "uv", "archive"
 NEWEST: Final = "newest"
@@ -116,12 +117,6 @@ def _machine() -> tuple[str, str]:
     return system, {"arm64": "aarch64", "amd64": "x86_64"}.get(machine, machine)
 
 
-def _has_glibc() -> bool:
-    with suppress(ValueError, OSError):
-        return bool(os.confstr("CS_GNU_LIBC_VERSION"))
-    return False
-
-
 def builds_of_eca(system: str, machine: str, *, has_glibc: bool) -> Sequence[str]:
     """Return the names of the archives that run on a machine, the best one first."""
     os_name = {"darwin": "macos"}.get(system, system)
@@ -140,7 +135,7 @@ def plan_of_eca(source: Source, read: Read) -> Plan:
     version = str(release.get("tag_name") or "")
     assets = {str(it.get("name")): it for it in map(_table, _list(release.get("assets")))}
     system, machine = _machine()
-    wanted = builds_of_eca(system, machine, has_glibc=_has_glibc())
+    wanted = builds_of_eca(system, machine, has_glibc=has_glibc())
     name = next((it for it in wanted if it in assets), None)
     if not version or name is None:
         what = f"{version or 'the newest release'} has no build for {system} {machine}"

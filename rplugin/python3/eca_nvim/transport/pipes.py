@@ -6,17 +6,17 @@ queued, and one task writes them completely and in order.
 
 import asyncio
 import codecs
-import fcntl
 import logging
 import math
 import os
-import sys
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from io import FileIO
 
 import anyio
+
+from eca_nvim.system import widen
 
 _PIECE = 1 << 16
 """Bytes up to which neighbouring pieces are joined: many tiny ones would cost more memory."""
@@ -83,10 +83,7 @@ class ReadPipe:
 
     def __init__(self, file: FileIO) -> None:
         os.set_blocking(file.fileno(), False)
-        if sys.platform == "linux":
-            # The pipe holds a whole read: each read costs, whatever it gets.
-            with suppress(OSError):  # there is a limit for all pipes of a user
-                fcntl.fcntl(file.fileno(), fcntl.F_SETPIPE_SZ, _READ_BYTES)
+        widen(file.fileno(), _READ_BYTES)  # each read costs, whatever it gets
         self.ended = anyio.Event()
         self._file = file
         self._waiting = anyio.CancelScope()

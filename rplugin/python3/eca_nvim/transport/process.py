@@ -8,7 +8,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from collections import deque
 from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
@@ -19,6 +18,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from eca_nvim.guardian import GRACE_S, end_sessions, signal_sessions, strays
+from eca_nvim.system import exit_descriptor
 from eca_nvim.threads import run_in_thread
 from eca_nvim.transport.pipes import ReadPipe, WritePipe
 
@@ -222,7 +222,7 @@ async def end_left(sessions: Set[int], grace: float) -> None:
 
 async def wait_for_exit(popen: subprocess.Popen[bytes]) -> None:
     """Wait until a process can be reaped."""
-    descriptor = _process_descriptor(popen.pid)
+    descriptor = exit_descriptor(popen.pid)
     if descriptor is None:
         await run_in_thread(popen.wait)
         return
@@ -230,14 +230,6 @@ async def wait_for_exit(popen: subprocess.Popen[bytes]) -> None:
         await anyio.wait_readable(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _process_descriptor(pid: int) -> int | None:
-    """Return a descriptor that becomes readable when the process exits, if the system has one."""
-    if sys.platform == "linux":
-        with suppress(OSError):  # a kernel before 5.3, or a sandbox
-            return os.pidfd_open(pid)
-    return None
 
 
 def exit_of(returncode: int, stderr_tail: tuple[str, ...] = ()) -> Exit:

@@ -18,17 +18,9 @@ from typing import Final, Protocol
 
 import anyio
 
-from eca_nvim.guardian import (
-    GRACE_S,
-    MARK,
-    PROC,
-    end_sessions,
-    marked,
-    processes,
-    signal_sessions,
-    strays,
-)
+from eca_nvim.guardian import GRACE_S, MARK, end_sessions, marked, signal_sessions, strays
 from eca_nvim.spawn import explained, explaining
+from eca_nvim.system import processes, sleeps_in
 from eca_nvim.transport import terminal_child
 from eca_nvim.transport.process import Exit, end_left, exit_of, wait_for_exit
 
@@ -56,7 +48,7 @@ def waits_for_input(terminal: int, *, in_line: bool) -> bool:
         return False
     if flags & _AS_USUAL != _AS_USUAL:
         return True
-    places = {_place(pid) for pid in processes() if _group(pid) == foreground}
+    places = {sleeps_in(pid) for pid in processes() if _group(pid) == foreground}
     return in_line if places <= _HIDDEN else bool(places & _READS)
 
 
@@ -65,14 +57,6 @@ def _group(pid: int) -> int | None:
         return os.getpgid(pid)
     except OSError:  # it has ended
         return None
-
-
-def _place(pid: int) -> str:
-    """Return the function of the kernel in which a process sleeps, "" if it is not known."""
-    try:
-        return (PROC / str(pid) / "wchan").read_text()
-    except OSError:
-        return ""
 
 
 COLUMNS: Final = 80
