@@ -119,7 +119,7 @@ def test_a_stranger_with_the_id_of_a_session_stays(
     leader: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     starts = iter(["when it was named", "later"])
-    monkeypatch.setattr(guardian, "start_time", lambda _: next(starts))
+    monkeypatch.setattr(system, "start_time", lambda _: next(starts))
     guardian.guard(named(leader), NOBODY)
     assert wait_gone({leader}, 0) == {leader}
 
@@ -181,6 +181,6 @@ def test_many_sessions_are_looked_for_at_once(monkeypatch: pytest.MonkeyPatch) -
         looks.append(1)
         return iter(())
 
-    monkeypatch.setattr(guardian, "processes", processes)
+    monkeypatch.setattr(system, "processes", processes)
     guardian.end_sessions(range(NOBODY, NOBODY + 1000))
     assert len(looks) == 1

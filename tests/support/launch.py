@@ -11,6 +11,7 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from tests.support.processes import MARKER
@@ -20,6 +21,8 @@ REPOSITORY = Path(__file__).parents[2]
 VERSIONS = ("0.10.4", "0.12.4")
 OTHERS: dict[str, Path] = {}
 """Neovims by version that are not unpacked by the set-up: `pytest --nvim=PATH`."""
+RUNTIME = ("-c", "lua io.write(vim.env.VIMRUNTIME)", "-c", "quit")
+"""Has a Neovim say where its files are: as `bin/nvim` of the others, tests name the folder."""
 SAID = re.compile(r"NVIM v(\S+)")
 FOLDERS = {
     "HOME": "home",
@@ -70,6 +73,16 @@ def know_binary(nvim: Path) -> str:
         raise MissingNeovim(f"{nvim} is no Neovim: {said.stdout!r}")
     OTHERS[found[1]] = nvim
     return found[1]
+
+
+@cache
+def runtime_of(version: str) -> dict[str, str]:
+    """Return the variable that names the files of a Neovim of the user's."""
+    if version not in OTHERS:
+        return {}
+    command = [str(OTHERS[version]), "--clean", "--headless", *RUNTIME]
+    folder = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return {"VIMRUNTIME": folder}
 
 
 def neovim_binary(version: str) -> Path:
@@ -144,6 +157,7 @@ class Launch:
             "TERM": "xterm-256color",
             MARKER: self.marker,
             **self.environment,
+            **runtime_of(self.version),
         }
 
     @property

@@ -78,7 +78,7 @@ def test_what_is_proposed_is_seen_whole(
         nvim.lua("vim.api.nvim_buf_set_lines(vim.fn.bufnr('code.py'), 0, 1, true, { 'mine' })")
     nvim.command(PLAIN)
     open_diff(nvim)
-    old = state in EMPTY and nvim.eval("has('nvim-0.12')") == 0
+    old = state in EMPTY and nvim.eval("has('nvim-0.11')") == 0
     assert_screen(nvim, f"diff/{state}_{columns}{'_old' if old else ''}")
 
 
