@@ -56,6 +56,6 @@ def test_a_program_that_does_not_read_is_only_silent(
 def test_where_the_kernel_does_not_say_a_line_without_end_is_a_question(
     ends: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(terminal, "_place", lambda _pid: "0")
+    monkeypatch.setattr(terminal, "sleeps_in", lambda _pid: "0")
     assert terminal.waits_for_input(ends[0], in_line=True)
     assert not terminal.waits_for_input(ends[0], in_line=False)
