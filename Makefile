@@ -71,7 +71,7 @@ fuzz: setup ## Give made-up texts to what reads them: make fuzz RUNS=100000
 faults: setup ## Have servers die at every message of every recording: an hour
 	$(PYTHON) -m tests.faults
 
-picture: setup ## Draw the picture in README again
+picture: setup ## Draw the pictures in README again
 	UPDATE_GOLDEN=1 $(PYTHON) -m pytest --nvim=0.12.4 tests/ui/test_picture.py
 
 format: setup ## Format the code

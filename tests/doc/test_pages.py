@@ -99,8 +99,54 @@ def test_targets_of_make() -> None:
         assert set(used) <= set(targets), path.name
 
 
+def test_the_address_of_the_repository_stands_in_one_place() -> None:
+    """README says what the placeholder is, and only code below that has it."""
+    *before, install = documents.README.read_text(encoding="utf-8").partition("## Install\n")
+    code, prose = install.split("```")[1::2], install.split("```")[::2]
+    assert "REPOSITORY" not in "".join(before)
+    assert "".join(prose).count("REPOSITORY") == 1
+    assert "".join(code).count("REPOSITORY") == 3
+    shipped = (REPOSITORY / name for name in ("lua", "plugin", "rplugin", "scripts", ".github"))
+    files = [path for folder in shipped for path in folder.rglob("*") if path.is_file()]
+    others = (documents.HELP, *documents.PAGES[1:], REPOSITORY / "pyproject.toml")
+    named = re.compile(r"\bREPOSITORY\b|[\w.-]+/eca-nvim-client\b")
+    texts = [it for it in (*files, *others) if it.suffix != ".pyc"]
+    assert [path for path in texts if named.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_what_is_needed() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    python = project["requires-python"].removeprefix(">=")
+    beside = documents.section("## Beside other plugins")
+    assert f"Neovim 0.10 or newer and Python {python}" in documents.section("## Install")
+    assert f"| Needs | Python {python} |" in beside
+    assert {row.count("|") for row in beside.splitlines() if row.startswith("|")} == {8}
+
+
+def test_readme_is_read_in_five_minutes() -> None:
+    """That is, at 300 words a minute, what one sees before one opens more, without code."""
+    text = re.sub(r"(?s)<details>.*?</details>|```.*?```", "", documents.README.read_text())
+    assert len(re.findall(r"\w[^\s|]*", text)) <= 1500
+
+
+def test_pictures_are_shown_with_their_own_descriptions() -> None:
+    shown = re.findall(r"!\[(.+)\]\((\S+)\)", documents.README.read_text(encoding="utf-8"))
+    drawn = sorted((REPOSITORY / "doc").glob("*.svg"))
+    titles = [re.findall("<title>(.+)</title>", path.read_text(encoding="utf-8")) for path in drawn]
+    assert sorted(path for _, path in shown) == [f"doc/{path.name}" for path in drawn]
+    assert sorted(alt for alt, _ in shown) == sorted(title for found in titles for title in found)
+
+
 @pytest.mark.parametrize("page", documents.PAGES, ids=lambda path: path.name)
 def test_links_of_a_page_lead_to_files(page: Path) -> None:
     text = page.read_text(encoding="utf-8").split("```")[::2]
     linked = [page.parent / target for target in re.findall(r"\]\(([\w./]+)\)", "".join(text))]
     assert [path for path in linked if not path.exists()] == []
+
+
+@pytest.mark.parametrize("page", documents.PAGES, ids=lambda path: path.name)
+def test_links_in_a_page_lead_to_its_headings(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    headings = re.findall(r"(?m)^#+ (.+)$", text)
+    slugs = {re.sub(r"[^\w -]", "", it).lower().replace(" ", "-") for it in headings}
+    assert set(re.findall(r"\]\(#([^)]+)\)", text)) - slugs == set()

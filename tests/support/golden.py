@@ -52,7 +52,7 @@ def assert_golden(text: str, path: Path) -> None:
 def assert_screen_golden(nvim: Client, path: Path, timeout: float = TIMEOUT) -> None:
     """Wait until the screen equals a golden file. Raises AssertionError with a diff."""
     if updating():
-        _settle(nvim, timeout)
+        settle(nvim, timeout)
         _write(normalise(nvim.screen.text()), path)
     with suppress(AssertionError):
         nvim.wait_screen(lambda screen: not _difference(normalise(screen.text()), path), timeout)
@@ -65,7 +65,7 @@ def updating() -> bool:
     return os.environ.get("UPDATE_GOLDEN") == "1"
 
 
-def _settle(nvim: Client, timeout: float) -> None:
+def settle(nvim: Client, timeout: float = TIMEOUT) -> None:
     """Wait until the screen, without its volatile parts, has not changed for a while."""
     deadline = time.monotonic() + timeout
     last, since = "", time.monotonic()

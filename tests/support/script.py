@@ -153,20 +153,20 @@ def offspring() -> Steps:
     return [{"do": "offspring", "name": OFFSPRING}]
 
 
-def handshake() -> Steps:
+def handshake(config: Value = CONFIG) -> Steps:
     """Initialize as the real server does, with two models and two agents, but without a welcome.
 
     Only empty chats show a welcome, so in a test that types at once it would depend on timing.
     """
     return [
         *(*expect("initialize"), *reply("initialize", {}), *expect("initialized")),
-        *send("config/updated", CONFIG),
+        *send("config/updated", config),
     ]
 
 
-def turn(*steps: Sequence[Step]) -> Steps:
+def turn(*steps: Sequence[Step], model: str = MODEL) -> Steps:
     """Wait for a prompt, begin a turn like the real server, perform these steps, end the turn."""
-    prompting = {"chatId": "$chat", "model": MODEL, "status": "prompting"}
+    prompting = {"chatId": "$chat", "model": model, "status": "prompting"}
     return [
         *(*expect("chat/prompt"), *send("chat/opened", {"chatId": "$chat"})),
         *(*text("$prompt\n", role="user"), *status("running")),
