@@ -44,8 +44,9 @@ def test_vim_pack(user: User, tmp_path: Path) -> None:
     nvim.wait_screen("These plugins will be installed")
     nvim.keys("y")
     plugin = user.folder("data") / "site" / "pack" / "core" / "opt" / "eca"
+    nvim.wait_for(lambda: user.builds() == [plugin.resolve()], "the build step")
+    nvim.wait_for((plugin / ".venv").exists, "the environment")
     assert_chat_works(nvim)
-    assert user.builds() == [plugin.resolve()]
 
 
 def make_repository(folder: Path) -> Path:
