@@ -232,3 +232,10 @@ def test_a_chat_that_floats_gives_way_to_the_help_and_the_log(start_nvim: StartN
     view.nvim.keys(":Eca log<CR>")
     assert view.windows() == ["eca.log", "README.md"]
     assert view.current() == "eca.log"
+
+
+def test_a_chat_comes_back_when_its_buffers_were_wiped_out(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim)
+    view.nvim.keys(":silent! %bwipeout!<CR>")
+    view.nvim.keys("<C-w>o:EcaChat<CR>")
+    assert view.windows()[-2:] == ["chat", "input"]

@@ -362,3 +362,12 @@ def test_finding_a_block_costs_the_same_in_a_long_chat(nvim: Neovim) -> None:
     return cost_of(20000) / cost_of(200)
     """
     assert nvim.lua(LUA_COST + code) < 5
+
+
+def test_a_buffer_that_is_wiped_out_between_two_ops_is_drawn_again(view: View) -> None:
+    """By an autocommand of the user for an event between them."""
+    view.nvim.command("autocmd User EcaChatOpened ++once silent! %bwipeout!")
+    told = ops.Emit("EcaChatOpened", {"chat": CHAT})
+    view.draw(*assistant(1, "one"), told, ops.ClearChat(CHAT), *assistant(2, "two"))
+    view.open()
+    assert view.lines()[-1].strip() == "two"

@@ -334,7 +334,7 @@ local ADD_ROWS = { open = true, append = true, body = true }
 local function draw_text(op, openings)
   local change = M.text_functions[op.op] or error('unknown view op ' .. tostring(op.op))
   local buf = edited[op.chat]
-  if not buf then
+  if not (buf and vim.api.nvim_buf_is_loaded(buf)) then -- an autocommand may have deleted it
     buf = chats.ensure(op.chat).buf
     edited[op.chat] = buf
     follow_end.before(buf)

@@ -281,6 +281,9 @@ local function closed(event)
     elseif pair.input == win then
       pair.input = nil
     end
+    if not pair.transcript and not pair.input then -- also with its tab page
+      pairs_by_tab[tab] = nil
+    end
   end
   if vim.api.nvim_win_get_config(win).relative == '' then
     rearranged('closed')
@@ -327,7 +330,7 @@ code_window.guard({
   code_window = M.code_window,
   show = M.open,
   restore = function(win, pair, kind)
-    local chat = assert(chats.get(pair.chat))
+    local chat = chats.ensure(pair.chat) -- its buffer may be wiped out
     others.show(win, kind == 'input' and chat.input or chat.buf)
     sizes.dress(pair, kind)
   end,
