@@ -126,6 +126,19 @@ def test_the_float_goes_where_it_hides_nothing(nvim: Neovim) -> None:
     assert 0 <= column <= column + width + 2 <= 30
 
 
+def test_an_answer_ends_with_its_buffer(nvim: Neovim) -> None:
+    nvim.keys(":1Eca ask why<CR>")
+    place = wait_sent(nvim, "ask_in_place")[-1]["id"]
+    draw(nvim, ["place_answer", place, "streaming", "one", "", ""])
+    nvim.keys("dK<C-w>H")  # a window as any other
+    draw(nvim, ["place_answer", place, "streaming", " two", "", ""])
+    nvim.wait_screen("one two")
+    assert nvim.lua("return vim.api.nvim_win_get_config(0).relative") == ""
+    nvim.keys(":silent! %bdelete!<CR>")
+    draw(nvim, ["place_answer", place, "streaming", "late", "", ""])
+    nvim.wait_until("#require('eca').previews() == 0")
+
+
 def test_an_answer_outlives_edits_and_windows(nvim: Neovim) -> None:
     place = ask(nvim, 3, "Because.")
     nvim.wait_screen("answer · line 3")

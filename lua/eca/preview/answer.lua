@@ -115,6 +115,9 @@ end
 ---@param answer eca.Answer
 ---@param op { text?: string, state: eca.PreviewState, doing?: string, fault?: string }
 function M.received(answer, op)
+  if transcript.is_lost(answer.buf) then -- the user has deleted the buffer
+    return
+  end
   local of_text = { block = answer.block, text = op.text or '' }
   if of_text.text ~= '' then
     edit(answer, function(buf)
@@ -292,6 +295,9 @@ local function show(preview, win, forced)
   local is_new = not answer.win
   if is_new then
     open_window(answer, config)
+  elseif vim.api.nvim_win_get_config(answer.win).relative == '' then -- by <C-w>H and the like
+    answer.config = nil
+    return true
   end
   vim.api.nvim_win_set_width(answer.win, config.width) -- its rows are counted at this width
   want.rows = vim.api.nvim_win_text_height(answer.win, {}).all

@@ -139,6 +139,9 @@ end
 function M.one(drawing)
   local buf = drawing.region.buf
   M.clear(buf, drawing.namespace)
+  if region.is_lost(drawing.region) then -- drawn when its lines were looked for
+    return
+  end
   local cells, tab = virtual_lines.text_width(buf), vim.bo[buf].tabstop
   local below = {} ---@type eca.LinesBelow
   for _, hunk in ipairs(drawing.hunks) do

@@ -104,7 +104,7 @@ function M.ask(options)
   local preview = standing.make('ask', options.buf, options.first, options.last)
   preview.passage = { prompt = options.prompt, server = options.server }
   preview.answer, preview.is_ranged = answers.new(preview.id), options.is_ranged
-  vim.api.nvim_create_autocmd('BufWipeout', {
+  vim.api.nvim_create_autocmd('BufUnload', {
     buffer = preview.answer.buf,
     callback = vim.schedule_wrap(function()
       if standing.by_id(preview.id) then

@@ -237,7 +237,10 @@ end
 ---@param hunk eca.PreviewHunk
 ---@return integer first, integer last exclusive
 function M.around(region, hunk)
-  local rows = rows_of(region) or {}
+  local rows = rows_of(region)
+  if not rows then -- the buffer was read again, and the lines are looked for in a moment
+    return M.near(region)
+  end
   local first = rows[math.min(hunk.first + 1, #region.old)]
   return first, math.max(first, rows[hunk.last + 1])
 end
