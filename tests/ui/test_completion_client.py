@@ -163,6 +163,15 @@ def test_it_harms_nothing(start_nvim: StartNeovim, workspace: Path) -> None:
     nvim.keys("<Esc>")
 
 
+def test_one_serves_all_inputs(start_nvim: StartNeovim) -> None:
+    """Each other one would stay, with a namespace, until Neovim ends."""
+    nvim = start(start_nvim)
+    nvim.keys("<Esc>")
+    nvim.lua("require('eca').open({ chat = 'another' })")
+    nvim.wait_until("#vim.lsp.get_clients({ bufnr = 0, name = 'eca' }) == 1")
+    assert nvim.lua("return #vim.lsp.get_clients({ name = 'eca' })") == 1
+
+
 def test_it_can_be_turned_off(start_nvim: StartNeovim) -> None:
     nvim = start_nvim(init=WITHOUT_HOST, settings={"completion": False})
     nvim.lua("require('eca').open({ chat = ... })", CHAT)

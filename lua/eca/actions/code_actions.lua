@@ -237,13 +237,7 @@ function M.attach(buf)
   local id = others.call('LspAttach', vim.lsp.start, {
     name = M.NAME,
     cmd = language_server.command(M.NAME, CAPABILITIES, METHODS),
-  }, {
-    bufnr = buf,
-    silent = true,
-    reuse_client = function(client)
-      return client.name == M.NAME
-    end,
-  })
+  }, { bufnr = buf, silent = true, reuse_client = language_server.is_named(M.NAME) })
   -- Neovim 0.10 detaches when the text is already gone, and shows an error.
   vim.api.nvim_create_autocmd('BufUnload', {
     buffer = buf,

@@ -106,7 +106,7 @@ function M.attach(buf)
   local id = others.call('LspAttach', vim.lsp.start, {
     name = NAME,
     cmd = language_server.command(NAME, CAPABILITIES, METHODS),
-  }, { bufnr = buf, silent = true })
+  }, { bufnr = buf, silent = true, reuse_client = language_server.is_named(NAME) })
   if id and vim.fn.has('nvim-0.11') == 1 then
     vim.lsp.completion.enable(true, id, buf)
   end

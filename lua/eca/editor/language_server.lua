@@ -10,6 +10,16 @@ local METHOD_NOT_FOUND = -32601
 ---@alias eca.ProtocolReply fun(fault?: table, result?: any)
 ---@alias eca.ProtocolMethods table<string, fun(params: table, reply: eca.ProtocolReply)>
 
+--- Whether a client is the one of a name, as the `reuse_client` of `vim.lsp.start()`: one serves
+--- all buffers. Neovim 0.10 would start another one for each, which nothing ends.
+---@param name string
+---@return fun(client: vim.lsp.Client): boolean
+function M.is_named(name)
+  return function(client)
+    return client.name == name
+  end
+end
+
 --- A server, as the `cmd` of `vim.lsp.start()`.
 ---@param name string
 ---@param capabilities table
