@@ -127,6 +127,11 @@ def test_a_key_takes_the_next_agent_and_begins_again(view: View) -> None:
     assert chosen(view) == [("agent", "review"), ("agent", "code")]
 
 
+WATCHING = """vim.iter(vim.api.nvim_get_autocmds({ event = 'User' })):fold(0, function(sum, it)
+  return sum + ((it.group_name or ''):find('^eca%.trust') and 1 or 0)
+end)"""
+
+
 def test_trust_is_told_loudly_once_it_is_so(view: View) -> None:
     view.nvim.keys(":Eca trust<CR>")
     view.draw(ops.SetStatus(CHAT, {**STATUS, "title": "another"}))
@@ -139,6 +144,14 @@ def test_trust_is_told_loudly_once_it_is_so(view: View) -> None:
     view.draw(ops.SetStatus(CHAT, STATUS))
     view.nvim.wait_screen("this chat asks before tools run")
     assert trusted(view) == [True, False]
+    for chat in ("another", "third"):
+        view.open(chat)
+        view.nvim.keys(":Eca trust<CR>")
+        view.draw(ops.ForgetChat(chat))
+    view.nvim.keys(":Eca trust<CR>")
+    view.draw(ops.SetStatus(CHAT, {**STATUS, "trust": True}))
+    view.nvim.wait_screen("trust on: tools of this chat run WITHOUT ASKING")
+    assert view.nvim.lua(f"return {WATCHING}") == 2  # not one for each chat that there was
 
 
 # --- with the whole plugin -----------------------------------------------------------------------

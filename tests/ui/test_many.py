@@ -6,7 +6,7 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import handshake, text, turn
-from tests.ui.staged import WITHOUT_HOST, approval, draw
+from tests.ui.staged import WITHOUT_HOST, approval, draw, wait_sent
 from tests.ui.talk import lines_of, say, start_chat, wait_line
 
 from eca_nvim.chat.text.output import LONGEST
@@ -20,6 +20,28 @@ for _, part in ipairs(require('eca.window.chat_tabs').parts(ids, 90)) do
 end
 return found
 """
+
+
+KEPT = """
+local kept = setmetatable({}, { __mode = 'k' })
+local function watch(module, name, is_result)
+  local run = module[name]
+  module[name] = function(...)
+    local result = run(...)
+    kept[is_result and result or ...] = name
+    return result
+  end
+end
+watch(require('eca.panels.chat_rows'), 'watch')
+watch(require('eca.window.sizes'), 'opened')
+watch(vim.fn, 'winsaveview', true)
+function _G.kept()
+  collectgarbage()
+  collectgarbage()
+  return vim.tbl_values(kept)
+end
+"""
+"""Lua code that tells which panels, windows of chats and places in them are still remembered."""
 
 
 @pytest.fixture
@@ -69,3 +91,21 @@ def test_a_winbar_has_parts_for_the_chats_that_have_room_and_want_something(stag
     shown = stage.lua(SHOWN, "chat 5")
     assert len(shown) == 30
     assert str(shown[-1]).endswith("?")
+
+
+def test_nothing_is_kept_of_what_was_closed(stage: Neovim) -> None:
+    stage.lua(KEPT)
+    draw(stage, *(["open", name, 1, "assistant", [], 0, None] for name in ("a", "b")))
+    stage.keys(":tabnew<CR>:EcaChat<CR>]b]b<Esc>:tabclose<CR>")
+    stage.keys(":Eca dashboard<CR>")
+    row = {"id": "a", "line": [["a", "", 0]], "chat": "a"}
+    (shown,) = wait_sent(stage, "show_panel")
+    fields = {"op": "panel_rows", "panel": "dashboard", "showing": shown["showing"]}
+    stage.lua(
+        "require('eca.view.frames').apply(nil, { ... })",
+        {**fields, "at": 0, "removed": 0, "rows": [row]},
+    )
+    assert "watch" in stage.lua("return kept()")
+    stage.keys("q")
+    draw(stage, ["forget", "a"], ["forget", "b"])
+    assert stage.lua("return kept()") == ["winsaveview"]  # the place in the chat that is left

@@ -213,23 +213,30 @@ local function notify_trust(chat)
   end
 end
 
+local trusted = {} ---@type table<string, boolean> by chats in which the user has changed it
+
+---@param event table of a `User` autocommand
+local function trust_changed(event)
+  local chat, status = event.data.chat, event.data.status ---@type string, eca.Status?
+  if not status then -- the chat is closed
+    trusted[chat] = nil
+  elseif trusted[chat] ~= nil and trusted[chat] ~= status.trust then
+    trusted[chat] = status.trust
+    notify_trust(chat)
+    if status.trust then
+      unreviewed.ask_soon(chat) -- the winbar counts it from now on
+    end
+  end
+end
+
 --- Show a message whenever a chat's trust changes.
 ---@param chat string
 local function watch_trust(chat)
-  local known = mirror.status(chat).trust or false
+  trusted[chat] = mirror.status(chat).trust or false
   vim.api.nvim_create_autocmd('User', {
-    group = vim.api.nvim_create_augroup('eca.trust.' .. chat, {}),
-    pattern = 'EcaStatusChanged',
-    callback = function(event)
-      local trust = event.data.status.trust
-      if event.data.chat == chat and trust ~= known then
-        known = trust
-        notify_trust(chat)
-        if trust then
-          unreviewed.ask_soon(chat) -- the winbar counts it from now on
-        end
-      end
-    end,
+    group = vim.api.nvim_create_augroup('eca.trust', {}),
+    pattern = { 'EcaStatusChanged', 'EcaChatClosed' },
+    callback = trust_changed,
   })
 end
 
@@ -237,11 +244,11 @@ end
 ---@param word? 'on'|'off' default: toggle
 function M.trust(word)
   local chat = eca.current()
-  local known = mirror.status(chat).trust or false
-  local trusted = word == 'on' or word == nil and not known
   watch_trust(chat)
-  host.send('trust', { chat = chat, trusted = trusted })
-  if trusted == known then
+  local before = trusted[chat]
+  local wanted = word == 'on' or word == nil and not before
+  host.send('trust', { chat = chat, trusted = wanted })
+  if wanted == before then
     notify_trust(chat)
   end
 end

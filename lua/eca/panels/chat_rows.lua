@@ -19,6 +19,12 @@ local function here()
   end
 end
 
+--- Called when the buffer of a panel is gone.
+---@param buf integer
+function M.forget(buf)
+  lists[buf] = nil
+end
+
 --- Have the float show what the chat under the cursor asks. Called when that may be another.
 ---@param panel eca.ShownPanel
 function M.watch(panel)

@@ -310,6 +310,7 @@ local function create(name)
     buffer = buf,
     callback = function()
       shown[name] = nil
+      chat_rows.forget(buf)
       host.send_if_running('close_panel', { panel = name })
     end,
   })

@@ -222,10 +222,16 @@ function M.new_rows(win)
   return math.max(0, last - row)
 end
 
---- Watch which rows a transcript's windows show.
+--- Watch which rows a transcript's windows show, as long as there is its buffer.
 ---@param buf integer
 ---@param changed fun(win: integer) called when a window may have shown new rows
 function M.attach(buf, changed)
+  vim.api.nvim_create_autocmd('BufWipeout', {
+    buffer = buf,
+    callback = function()
+      left[buf], followed[buf] = nil, nil
+    end,
+  })
   vim.api.nvim_create_autocmd({ 'CursorMoved', 'WinScrolled' }, {
     buffer = buf,
     callback = function()
