@@ -8,6 +8,7 @@ from tests.demo.talks import talk, talking
 from eca_nvim.agents.abilities import AgentRefused, ChatUnknown, CursorExpired
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary.contexts import FileContext
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (
     ChatCleared,
     ChatDeleted,
@@ -101,6 +102,17 @@ async def test_a_chat_is_renamed_emptied_and_deleted(tmp_path: Path) -> None:
         await archive.delete("c")
         assert len(client.all(ChatDeleted)) == 1
         assert [chat.id for chat in await archive.list_chats()] == [OLD]
+
+
+async def test_a_chat_that_is_deleted_says_no_more(tmp_path: Path) -> None:
+    async with talking(tmp_path, "fail") as (client, archive):
+        before = len(client.all(TextReceived))
+        client.agent.prompt(Prompt("c", "stream 1000000"))
+        await client.until(lambda: len(client.all(TextReceived)) > before + 9)
+        await archive.delete("c")
+        said = len(client.all(TextReceived))
+        await archive.list_chats()
+        assert len(client.all(TextReceived)) == said
 
 
 async def test_a_chat_that_goes_on_keeps_its_title(tmp_path: Path) -> None:

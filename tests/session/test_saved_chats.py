@@ -330,6 +330,15 @@ class TestWhole:
         await rig.done()
         assert "title" not in rig.status("a")
 
+    async def test_what_comes_of_a_deleted_chat_is_dropped(self, rig: Rig) -> None:
+        await talking(rig)
+        await asked(rig, asks.DeleteChat("a"))
+        opened = len(rig.view.of(OpenBlock))
+        rig.agent.say("a", prompt("late", "u9"), ANSWER)
+        assert len(rig.view.of(OpenBlock)) == opened
+        rig.do(intents.SendPrompt("a", "again"))
+        await rig.view.until(lambda: ("prompt", "a", "again") in rig.said())
+
     async def test_what_a_deleted_chat_leaves_is_told(self, rig: Rig) -> None:
         archive = await talking(rig)
         archive.left = "a job may still run"

@@ -284,7 +284,9 @@ class EcaServer:
         self._wire.notify("chat/cleared", {"chatId": chat.id, "messages": True})
 
     def _delete(self, params: Table) -> object:
-        self._chats.pop(str(params.get("chatId")), None)
+        chat = self._chats.pop(str(params.get("chatId")), None)
+        if chat is not None and chat.turn is not None:
+            chat.turn.task.cancel()
         self._wire.notify("chat/deleted", {"chatId": params.get("chatId")})
         return {}
 

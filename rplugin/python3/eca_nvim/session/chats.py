@@ -1,8 +1,9 @@
 """Chats: the chats of a session: applies events and intents to them, passes on what changed."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 import anyio
@@ -23,6 +24,8 @@ from eca_nvim.session.view import SHOW, View, report_fault
 
 REFRESH_INTERVAL = 1.0
 """Seconds between two updates of the times that are shown."""
+DELETED = 100
+"""Deleted chats that are remembered."""
 
 
 def now() -> int:
@@ -68,6 +71,8 @@ class Chats:
         self._shown = PendingList()  # one list for all chats
         self._batch: dict[str, Chat] | None = None  # the chats that events of one read concern
         self.table: dict[str, Chat] = {}
+        self.deleted: deque[str] = deque(maxlen=DELETED)
+        """Chats that the user has deleted last: what agents still send of them is nobody's."""
         self.default_server: str = ops.DEFAULT_SERVER
         """The name of the server of a chat that names none."""
         self.on_change: Callable[[], None] | None = None
@@ -89,6 +94,8 @@ class Chats:
         """Return a chat; creates it if it is new. `server`: that of a new chat, by its name."""
         chat = self.table.get(chat_id)
         if chat is None:
+            with suppress(ValueError):
+                self.deleted.remove(chat_id)
             chat = self.table[chat_id] = Chat(chat_id)
             chat.turn.number = self._ledger.last_numbers.get(chat_id, 0)
             self._view.push([ops.Emit("EcaChatOpened", {"chat": chat_id})])
@@ -111,6 +118,7 @@ class Chats:
         chat = self.table.pop(chat_id, None)
         if chat is not None:
             chat.forgotten = True
+            self.deleted.append(chat_id)
             self._view.push(
                 [self._shown.update(self.table.values(), disk_warnings), ops.ForgetChat(chat_id)]
             )

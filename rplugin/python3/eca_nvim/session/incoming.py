@@ -278,7 +278,7 @@ class IncomingEvents:
         chat = self._chats.table.get(chat_id)
         if chat is None:
             told = [*dropwhile(lambda event: isinstance(event, _CREATES_NO_CHAT), told)]
-            if not told:
+            if not told or chat_id in self._chats.deleted:
                 return
             chat = self._chats.get(chat_id, self._server)
             self._options.open_chat(chat)
