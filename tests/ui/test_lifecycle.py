@@ -106,14 +106,25 @@ def test_killing_neovim_ends_all(
     assert not nvim.child.orphans(LADDER)
 
 
+ASK = """
+_G.told = nil
+require('eca').transcript(nil, function(text) _G.told = tostring(text) end)
+"""
+
+
 @POLITE
 def test_killing_the_host_ends_the_server_and_a_restart_goes_on(
     polite: bool, start_nvim: StartNeovim, scripted_server: PrepareScript
 ) -> None:
     nvim, server = streaming(start_nvim, scripted_server, polite=polite)
-    old = servers_of(nvim)
-    os.kill(host_of(nvim), signal.SIGKILL)
+    old, host = servers_of(nvim), host_of(nvim)
+    os.kill(host, signal.SIGSTOP)
+    nvim.lua(ASK)
+    os.kill(host, signal.SIGKILL)
     nvim.wait_until("require('eca').status().server == 'failed'")
+    nvim.wait_until("_G.told == 'nil'")
+    nvim.lua(ASK)
+    nvim.wait_until("_G.told == 'nil'")
     assert nvim.lua("return require('eca').status().state") == "idle"
     assert not nvim.blocked()
     nvim.wait_for(lambda: not any(map(command_line, old)), "the end of the server")

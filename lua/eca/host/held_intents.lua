@@ -160,11 +160,16 @@ function M.settle()
   end
 end
 
---- Hold an intent; of each draft only the last.
+local callbacks = {} ---@type table<integer, fun(value: any)> by the numbers of requests
+local last_request = 0
+
+--- Hold an intent; of each draft only the last. What no other host understands has failed.
 ---@param intent eca.Intent
 function M.add(intent)
-  if vim.list_contains(intents, intent) or (host == 'gone' and not PORTABLE[intent.name]) then
+  if vim.list_contains(intents, intent) then
     return
+  elseif host == 'gone' and not PORTABLE[intent.name] then
+    return M.answered(intent.payload.request)
   end
   intents = vim.tbl_filter(function(other)
     local is_draft = intent.name == 'keep_draft' and other.name == 'keep_draft'
@@ -180,9 +185,6 @@ function M.begin_with(intent)
   table.insert(intents, 1, intent)
 end
 
-local callbacks = {} ---@type table<integer, fun(value: any)> by the numbers of requests
-local last_request = 0
-
 --- Register what is called with the answer of the host. Returns the number to send.
 ---@param callback fun(value: any)
 ---@return integer
@@ -192,13 +194,13 @@ function M.expect(callback)
   return last_request
 end
 
---- Called with an answer (op `answer`). An unknown number is ignored.
----@param request integer
+--- Called with an answer (op `answer`), nil if there is none. An unknown number is ignored.
+---@param request? integer
 ---@param value any
 function M.answered(request, value)
-  local callback = callbacks[request]
-  callbacks[request] = nil
+  local callback = request and callbacks[request]
   if callback then
+    callbacks[request] = nil
     callback(value)
   end
 end
@@ -256,6 +258,9 @@ function M.host_gone()
     return PORTABLE[intent.name] == true
   end, intents)
   M.settle()
+  for _, request in ipairs(vim.tbl_keys(callbacks)) do
+    M.answered(request)
+  end
 end
 
 --- Called when a host has received all intents.
