@@ -44,6 +44,21 @@ end
 """Lua code that tells which panels, windows of chats and places in them are still remembered."""
 
 
+WATCHED_TWICE = """
+local made, new_timer = 0, vim.uv.new_timer
+vim.uv.new_timer = function()
+  made = made + 1
+  return new_timer()
+end
+for call = 1, 2 do
+  require('eca.view.editor_calls').call(call, 'watch', {})
+end
+vim.uv.new_timer = new_timer
+return made
+"""
+"""Lua code that does what two hosts ask for, one after the other."""
+
+
 @pytest.fixture
 def stage(start_nvim: StartNeovim) -> Neovim:
     """Start a Neovim with a chat and without a host."""
@@ -106,6 +121,7 @@ def test_nothing_is_kept_of_what_was_closed(stage: Neovim) -> None:
         {**fields, "at": 0, "removed": 0, "rows": [row]},
     )
     assert "watch" in stage.lua("return kept()")
+    assert stage.lua(WATCHED_TWICE) <= 1  # timers
     stage.keys("q")
     draw(stage, ["forget", "a"], ["forget", "b"])
     assert stage.lua("return kept()") == ["winsaveview"]  # the place in the chat that is left

@@ -37,10 +37,12 @@ local function by_file()
   return files
 end
 
+local timer = assert(vim.uv.new_timer()) -- one for all hosts
+
 --- Send the diagnostics of every file now, and later those of changed files after a pause.
 ---@param done eca.Done
 local function watch(done)
-  local timer = assert(vim.uv.new_timer())
+  timer:stop()
   local changed = {} ---@type table<string, true>
   local send = vim.schedule_wrap(function()
     local files = {} ---@type eca.FileDiagnostics[]
