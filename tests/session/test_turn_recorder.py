@@ -28,8 +28,10 @@ from eca_nvim.chat.vocabulary.query_intents import (
 )
 from eca_nvim.chat.vocabulary.requests import ALLOW
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
-from eca_nvim.review.checkpoint_store import CheckpointStore, Tree
+from eca_nvim.review.checkpoint_store import Change, CheckpointStore, Tree
 from eca_nvim.review.git import GitFailed
+from eca_nvim.review.turn_changes import TurnChanges
+from eca_nvim.review.turn_store import TurnStore
 from eca_nvim.session.files import turn_recorder
 
 pytestmark = pytest.mark.anyio
@@ -123,6 +125,36 @@ async def test_what_a_command_did_is_listed_and_undone(rig: Rig, folder: Path) -
     assert contents(folder) == {"a": b"1\n2\n3\n", "b": b"x\n"}
     assert not (folder / "made").exists()
     assert rig.lines() == []
+
+
+async def test_many_commands_that_change_nothing_are_little_work(
+    rig: Rig, held: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trees that many share are not compared, and the turn is not saved, once for each of them."""
+    asked: list[str] = []
+    save, changes = TurnStore.save, CheckpointStore.changes
+
+    def saved(store: TurnStore, turn: TurnChanges) -> tuple[str, str]:
+        asked.append("save")
+        return save(store, turn)
+
+    def compared(store: CheckpointStore, *trees: Value) -> Mapping[str, Change]:
+        asked.append("compare")
+        return changes(store, *trees)
+
+    monkeypatch.setattr(TurnStore, "save", saved)
+    monkeypatch.setattr(CheckpointStore, "changes", compared)
+    agent = await rig.ready()
+    rig.do(intents.SendPrompt("a", "look around"))
+    agent.say("a", TurnBegan())
+    for number in range(20):
+        call = eca_call(f"t{number}", "shell_command", arguments={"command": "do"})
+        agent.say("a", ToolRequested(call, needs_approval=False), ToolRunning(call))
+        agent.say("a", ToolFinished(call))
+    agent.say("a", TurnEnded())
+    held.set()
+    assert await names(rig, -1) == []
+    assert len(asked) < 6
 
 
 async def test_a_file_with_an_odd_name_is_told_with_the_list(rig: Rig, folder: Path) -> None:

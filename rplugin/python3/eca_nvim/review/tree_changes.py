@@ -82,7 +82,8 @@ def compare(
 ) -> Found:
     """Find what differs between two moments; blocks. Raises GitFailed."""
     roots = [it for it in before.roots if it in after.roots]
-    changes = dict(store.changes(before.tree.id, after.tree.id, roots))
+    is_same = before.tree.id == after.tree.id  # as after most commands: git need not look
+    changes = {} if is_same else dict(store.changes(before.tree.id, after.tree.id, roots))
     was, now = before.tree.refused, after.tree.refused
     for path in {*now, *was} - changes.keys():
         gone = path not in now and not _is_there(path)

@@ -126,17 +126,19 @@ class TurnRecorder:
 
     async def _compare(self) -> None:
         async for watch in self._ready:
-            if watch not in self._ledger.commands.watches:
-                continue
-            try:
-                found, is_shared = await self._found(watch)
-            except Exception as fault:  # a bug of ours, or of the disk; the chats go on
-                log.exception("what a command has changed was not found")
-                found, is_shared = Found(), False
-                watch.turn.unknown = f"{fault}; see :Eca log"
-            if self._ledger.commands.attribute(watch, found, is_shared=is_shared):
-                self._ledger.is_changed(watch.turn)
-                self._go_on()
+            if watch in self._ledger.commands.watches:
+                await self._attribute(watch)
+            self._go_on()
+
+    async def _attribute(self, watch: Watch) -> None:
+        try:
+            found, is_shared = await self._found(watch)
+        except Exception as fault:  # a bug of ours, or of the disk; the chats go on
+            log.exception("what a command has changed was not found")
+            found, is_shared = Found(), False
+            watch.turn.unknown = f"{fault}; see :Eca log"
+        if self._ledger.commands.attribute(watch, found, is_shared=is_shared):
+            self._ledger.is_changed(watch.turn)
 
     async def _found(self, watch: Watch) -> tuple[Found, bool]:
         """Return what differs, and whether turns of other Neovims ran meanwhile."""
@@ -147,8 +149,9 @@ class TurnRecorder:
         process, (start, end) = self._checkpoints().process, moments
 
         def work(store: CheckpointStore) -> tuple[Found, bool]:
-            others = TurnStore(store, blobs).others(process, start.began, end.done)
-            return compare(store, blobs, start, end, asked), others
+            found = compare(store, blobs, start, end, asked)
+            turns = TurnStore(store, blobs)
+            return found, bool(found.files) and turns.others(process, start.began, end.done)
 
         return await self._checkpoints().with_store(work)
 
@@ -174,6 +177,8 @@ class TurnRecorder:
             await self._is_unsaved.wait()
             self._is_unsaved = anyio.Event()
             while self._unsaved:
+                while self._ready.statistics().current_buffer_used:
+                    await self._progress.wait()  # what is found next is saved with it
                 turn = next(iter(self._unsaved))
                 version = self._unsaved[turn]
                 try:
