@@ -20,7 +20,8 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: chat test lint types unit ui agents bench bench-checkpoints fuzz faults picture format install setup clean help
+.PHONY: chat test lint types unit ui agents bench bench-checkpoints performance fuzz faults picture
+.PHONY: format install setup clean help
 .PHONY: collected python
 
 chat: ## Open the chat, or send it something: make chat PROMPT="…" SERVER=acp-demo
@@ -61,6 +62,11 @@ bench: setup ## Measure against plain Lua on both Neovims
 
 bench-checkpoints: setup ## Measure checkpoints of 100,000 files against git add: minutes, 3 GB
 	$(PYTHON) -m bench.checkpoints
+
+performance: setup ## Measure all of that, and write doc/performance.md
+	$(PYTHON) -m bench --json bench/figures.jsonl
+	$(PYTHON) -m bench.checkpoints --json bench/figures.jsonl
+	$(PYTHON) -m bench.page
 
 # The fuzzer goes into a folder of its own: checks and tests do without.
 fuzz: setup ## Give made-up texts to what reads them: make fuzz RUNS=100000

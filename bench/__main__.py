@@ -1,4 +1,4 @@
-"""Measure and print the table: `python -m bench [--only NAME …] [--nvim VERSION] [--runs N]`."""
+"""Measure, and print tables: `python -m bench [--only NAME …] [--nvim VERSION …] [--runs N]`."""
 
 from __future__ import annotations
 
@@ -8,42 +8,33 @@ from pathlib import Path
 
 from tests.support.launch import VERSIONS
 
-from bench.session import Session
-from bench.table import render, to_json
-from bench.workloads import WORKLOADS
-
-NAMES = (
-    *(workload.name for workload in WORKLOADS),
-    "open",
-    "completion",
-    "inline",
-    "rewriting",
-    "prompting",
-    "flood",
-    "startup",
-)
+from bench import page, record
+from bench.figures import Figure
+from bench.parts import PARTS, measure
 
 
 def main() -> None:
-    """Run the chosen workloads on each Neovim."""
+    """Run the chosen parts on each Neovim. Fails if something could not be measured."""
     options = _parser().parse_args()
-    names = options.only or NAMES
-    sessions = [Session(version, _say) for version in options.nvim or VERSIONS]
-    for session in sessions:
-        session.measure(names, options.runs)
-    report = {session.version: session.figures() for session in sessions}
+    figures, faults = list[Figure](), list[str]()
+    for version in options.nvim or VERSIONS:
+        some, others = measure(version, options.only or tuple(PARTS), options.runs, _say)
+        figures += some
+        faults += others
     _say("")
-    sys.stdout.write(render(report) + "\n")
+    sys.stdout.write(page.table(figures) + "\n")
     if options.json:
-        options.json.write_text(to_json(report) + "\n", encoding="utf-8")
+        record.add(options.json, figures)
+    if faults:
+        sys.exit("\n".join(faults))
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--only", nargs="+", choices=NAMES, help="these workloads only")
+    parser.add_argument("--only", nargs="+", choices=PARTS, help="these parts only")
     parser.add_argument("--nvim", nargs="+", choices=VERSIONS, help="these Neovims only")
-    parser.add_argument("--runs", type=int, help="runs of each workload, instead of its own")
-    parser.add_argument("--json", type=Path, help="write the figures into this file, too")
+    parser.add_argument("--runs", type=int, help="runs of each part, instead of its own")
+    parser.add_argument("--json", type=Path, help="put the figures into this file, too")
     return parser
 
 

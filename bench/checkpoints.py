@@ -19,27 +19,27 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.figures import Figure, show
-from bench.table import render
+from bench import page, record, rows
+from bench.figures import Figure, Samples, summed_up
 from eca_nvim.review.checkpoint_store import CheckpointStore
 
-MOST = 1.5
-"""How often the time of `git add -A` a first checkpoint may take."""
-MOST_MEMORY = 20.0
-"""MiB that the host may take more."""
 WORDS = 4000
 
 
 def main() -> None:
-    """Make a tree, measure, and print the table."""
+    """Make a tree, measure, and print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.checkpoints", description=__doc__)
     parser.add_argument("--files", type=int, default=100_000, help="default: 100,000")
     parser.add_argument("--bytes", type=int, default=10_000, help="of a file, default: 10,000")
     parser.add_argument("--runs", type=int, default=3, help="default: 3")
+    parser.add_argument("--json", type=Path, help="put the figures into this file, too")
     options = parser.parse_args()
     with TemporaryDirectory(prefix="eca-bench-") as folder:
         figures = measure(Path(folder), options.files, options.bytes, options.runs)
-    sys.stdout.write(render({f"{options.files:,} files": figures}) + "\n")
+        sys.stdout.write(page.table(figures) + "\n")
+        sys.stdout.flush()  # to remove the tree takes minutes, too
+        if options.json:
+            record.add(options.json, figures)
 
 
 def measure(folder: Path, files: int, size: int, runs: int) -> Sequence[Figure]:
@@ -49,21 +49,21 @@ def measure(folder: Path, files: int, size: int, runs: int) -> Sequence[Figure]:
     plain: list[float] = []
     first: list[float] = []
     again: list[float] = []
-    memory: list[float] = []
+    memory: list[tuple[float, float]] = []
     for run in range(runs):
         plain.append(_timed(partial(_add_all, root)))
         take = partial(CheckpointStore(folder / f"store{run}", 1).take, [str(root)])
         before = _memory()
         first.append(_timed(take))
         again.append(_timed(take))
-        memory.append(_memory() - before)
+        memory.append((_memory(), before))
         shutil.rmtree(folder / f"store{run}")
-    best, least = min(first), min(plain)
-    return [
-        Figure("first checkpoint", best / least, "", MOST, show(best), show(least)),
-        Figure("each further one", min(again) / least, "", MOST, show(min(again)), show(least)),
-        Figure("memory", max(memory), "MiB", MOST_MEMORY, f"{max(memory):.0f} MiB"),
-    ]
+    samples: Samples = {
+        rows.FIRST_CHECKPOINT: (first, plain),
+        rows.NEXT_CHECKPOINT: (again, plain),
+        rows.CHECKPOINT_MEMORY: ([after for after, _ in memory], [before for _, before in memory]),
+    }
+    return [summed_up(row, None, samples) for row in samples]
 
 
 def _make(root: Path, files: int, size: int) -> None:

@@ -22,7 +22,9 @@ from pathlib import Path
 
 from tests.support.launch import REPOSITORY
 
-from bench.editor import Editor, Unmeasurable
+from bench import rows
+from bench.editor import Editor
+from bench.figures import Samples
 from bench.screen import Value
 
 FLOOR = REPOSITORY / "bench" / "lua" / "list_floor.lua"
@@ -34,6 +36,7 @@ PATHS = [
     f"{KNOWN}_{folder:03}/module_{file:02}.py" for folder in range(FOLDERS) for file in range(FILES)
 ]
 TOKENS = ("@mod12", "@7m4py", "@_99/m", "@e_0.p", "@module")
+RUNS = 3
 INTERVAL = 0.1
 """Seconds between two keys."""
 EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
@@ -48,8 +51,23 @@ class Completed:
     keys: tuple[float, ...]
 
 
+def measure(version: str) -> Samples:
+    """Complete in the plugin and in the floor, in turn. Raises Unmeasurable."""
+    with _workspace() as folder:
+        pairs = [(_ours(version, folder), _floor(version, folder)) for _ in range(RUNS)]
+    sides = [*zip(*pairs, strict=True)]
+    keys = [[key for run in side for key in run.keys] for side in sides]
+    menus = [[run.menu for run in side] for side in sides]
+    files = [[run.files for run in side] for side in sides]
+    return {
+        rows.COMPLETION_KEYS: (keys[0], keys[1]),
+        rows.COMPLETION_MENU: (menus[0], menus[1]),
+        rows.COMPLETION_FILES: (files[0], files[1]),
+    }
+
+
 @contextmanager
-def workspace() -> Iterator[Path]:
+def _workspace() -> Iterator[Path]:
     """Make the repository, which takes seconds."""
     with tempfile.TemporaryDirectory(prefix="eca-bench-") as name:
         folder = Path(name)
@@ -66,7 +84,7 @@ def workspace() -> Iterator[Path]:
         yield folder
 
 
-def ours(version: str, folder: Path) -> Completed:
+def _ours(version: str, folder: Path) -> Completed:
     """Complete in the chat's input, in the workspace. Raises Unmeasurable."""
     settings = {"python": sys.executable, "server": "demo"}
     with started(version, settings) as editor:
@@ -77,7 +95,7 @@ def ours(version: str, folder: Path) -> Completed:
         return _type(editor)
 
 
-def floor(version: str, folder: Path) -> Completed:
+def _floor(version: str, folder: Path) -> Completed:
     """Complete in the floor's buffer; its files take as long as git's listing of them.
 
     Raises Unmeasurable.
@@ -108,10 +126,11 @@ def _type(editor: Editor) -> Completed:
     for letter in (OPEN, KNOWN):
         editor.screen.expect(letter)
     started = time.monotonic()
-    keys = [press(editor, key) for token in TOKENS for key in f"{token} "]
+    keys = [press(editor, key) for key in " ".join(TOKENS)]
+    editor.wait(lambda: editor.screen.seen(KNOWN) is not None, "a menu with files")
     menu, files = (editor.screen.seen(letter) for letter in (OPEN, KNOWN))
-    if menu is None or files is None:
-        raise Unmeasurable("no menu with files")
+    assert menu is not None
+    assert files is not None
     return Completed(menu - started, files - started, tuple(keys))
 
 

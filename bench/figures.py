@@ -1,63 +1,101 @@
-"""Medians, percentiles, ratios, and the comparison of figures with their targets."""
+"""What a figure is: a measurement of the plugin beside that of its floor, and its goal."""
 
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, auto
+from statistics import median
+from typing import TypeAlias
+
+Samples: TypeAlias = Mapping["Row", tuple[Sequence[float], Sequence[float]]]
+"""By row, what was measured of the plugin and of its floor, in turn."""
 
 
-class Verdict(Enum):
-    """Whether a figure meets its target."""
+class Goal(Enum):
+    """What a goal limits: the ratio to the floor, the figure itself, or the difference."""
 
-    HELD = "✓"
-    OVER = "✗"
-
-
-def median(values: Sequence[float]) -> float:
-    """Return the median. Raises StatisticsError without values."""
-    return statistics.median(values)
+    RATIO = auto()
+    ITSELF = auto()
+    MORE = auto()
 
 
-def percentile(values: Sequence[float], percent: float) -> float:
-    """Return the smallest value that `percent` % of all do not exceed (nearest rank)."""
-    ordered = sorted(values)
-    rank = math.ceil(len(ordered) * percent / 100)
-    return ordered[max(rank, 1) - 1]
+def percentile(percent: float) -> Callable[[Sequence[float]], float]:
+    """Return what finds the smallest value that `percent` % of all do not exceed."""
+
+    def find(values: Sequence[float]) -> float:
+        rank = math.ceil(len(values) * percent / 100)
+        return sorted(values)[max(rank, 1) - 1]
+
+    return find
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """What is measured.
+
+    `most`: the goal, by Neovim's version where they differ; in `unit` unless it is a ratio. `says`:
+    what is compared with what, and why it matters. `of`: what stands for all samples.
+    """
+
+    name: str
+    most: float | Mapping[str, float]
+    says: str
+    goal: Goal = Goal.RATIO
+    unit: str = "s"
+    of: Callable[[Sequence[float]], float] = median
+
+    def limit(self, neovim: str | None) -> float:
+        """Return the goal with a version."""
+        if isinstance(self.most, Mapping):
+            assert neovim is not None
+            return self.most[neovim]
+        return self.most
+
+    def show(self, value: float) -> str:
+        """Return a value of this row, for people."""
+        if self.unit == "MiB":
+            return f"{value:.0f} MiB"
+        if value >= 1:
+            return f"{value:.2f} s" if value < 100 else f"{value:.0f} s"
+        return f"{value * 1000:.{1 if value < 0.1 else 0}f} ms"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of one Neovim version.
+    """A row as it was measured, in its unit. `neovim`: the version, None if it needs none."""
 
-    `value` is compared with the target, in `unit` ("" for a ratio); `ours` and `floor` are the
-    values behind it, with units, for people.
-    """
-
-    name: str
-    value: float
-    unit: str
-    target: float
-    ours: str = ""
-    floor: str = ""
+    row: Row
+    neovim: str | None
+    ours: float
+    floor: float
 
     @property
-    def verdict(self) -> Verdict:
-        """Compare with the target."""
-        return Verdict.HELD if self.value <= self.target else Verdict.OVER
+    def value(self) -> float:
+        """Return what the goal limits."""
+        match self.row.goal:
+            case Goal.RATIO:
+                return self.ours / self.floor
+            case Goal.MORE:
+                return self.ours - self.floor
+            case Goal.ITSELF:
+                return self.ours
+
+    @property
+    def is_met(self) -> bool:
+        """Compare with the goal."""
+        return self.value <= self.row.limit(self.neovim)
 
 
-def ratio(name: str, ours: Sequence[float], floor: Sequence[float], target: float) -> Figure:
-    """Compare medians of seconds with those of the floor in the same run."""
-    mine, least = median(ours), median(floor)
-    return Figure(name, mine / least, "", target, show(mine), show(least))
+def summed_up(row: Row, neovim: str | None, samples: Samples) -> Figure:
+    """Return the figure of all samples of a row.
 
-
-def show(seconds: float) -> str:
-    """Format a time for people."""
-    if seconds >= 1:
-        return f"{seconds:.2f} s"
-    milliseconds = seconds * 1000
-    return f"{milliseconds:.1f} ms" if milliseconds < 100 else f"{milliseconds:.0f} ms"
+    A difference is that of neighbours: both were slow if the machine was, for a moment.
+    """
+    ours, floor = samples[row]
+    if row.goal is Goal.MORE:
+        least = row.of(floor)
+        more = [mine - its for mine, its in zip(ours, floor, strict=True)]
+        return Figure(row, neovim, least + row.of(more), least)
+    return Figure(row, neovim, row.of(ours), row.of(floor))

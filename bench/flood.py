@@ -16,7 +16,9 @@ from pathlib import Path
 
 from tests.support.launch import REPOSITORY
 
+from bench import rows
 from bench.editor import Editor
+from bench.figures import Samples
 from bench.run import PROBE
 from bench.screen import Value
 from bench.typist import Typist
@@ -59,8 +61,19 @@ class Flooded:
     size: tuple[int, int]
 
 
-def ours(version: str) -> Flooded:
-    """Let an agent run the command in a chat. Raises Unmeasurable."""
+def measure(version: str) -> Samples:
+    """Run the command in a chat and in Neovim's own terminal. Raises Unmeasurable."""
+    ours = _ours(version)
+    floor = _floor(version, ours.size)
+    return {
+        rows.FLOOD_STALL: ([ours.stall], [floor.stall]),
+        rows.FLOOD_KEYS: (ours.keys, floor.keys),
+        rows.FLOOD_TIME: ([ours.seconds], [floor.seconds]),
+    }
+
+
+def _ours(version: str) -> Flooded:
+    """Let an agent run the command in a chat."""
     command = [sys.executable, "-I", "-S", str(AGENT), COMMAND]
     settings = {
         "python": sys.executable,
@@ -78,8 +91,7 @@ def ours(version: str) -> Flooded:
         return _watch(editor, lambda: editor.lua("require('eca').approve({})"), (columns, rows))
 
 
-def floor(version: str, size: tuple[int, int]) -> Flooded:
-    """Run the command in Neovim's own terminal. Raises Unmeasurable."""
+def _floor(version: str, size: tuple[int, int]) -> Flooded:
     with _editor(version, {}) as editor:
         return _watch(editor, lambda: editor.lua(OPEN_TERMINAL, *size, COMMAND), size)
 
@@ -107,4 +119,4 @@ def _watch(editor: Editor, start: Callable[[], object], size: tuple[int, int]) -
     ended = editor.screen.seen(MARK)
     assert ended is not None
     started = float((editor.project / STARTED).read_text())
-    return Flooded(stall["busy"] / 1000, ended - started, tuple(typist.latencies), size)
+    return Flooded(stall / 1000, ended - started, tuple(typist.latencies), size)

@@ -10,8 +10,10 @@ from __future__ import annotations
 import sys
 import time
 
+from bench import rows
 from bench.completion import press, started
 from bench.editor import Unmeasurable
+from bench.figures import Samples
 
 FIRST = "result = compute(left, right)"
 ROWS = 500
@@ -23,8 +25,12 @@ PAUSE = 0.6
 SHOWN = "require('eca').completion() ~= nil"
 
 
-def keys(version: str, *, on: bool) -> list[float]:
-    """Return the seconds from each key to the screen. Raises Unmeasurable if nothing is drawn."""
+def measure(version: str) -> Samples:
+    """Type with inline completion and without. Raises Unmeasurable if nothing is drawn."""
+    return {rows.INLINE: (_keys(version, on=True), _keys(version, on=False))}
+
+
+def _keys(version: str, *, on: bool) -> list[float]:
     settings = {"python": sys.executable, "server": "demo", "completion": {"inline": on}}
     with started(version, settings) as editor:
         code = [FIRST, *(f"value_{number} = {number}" for number in range(ROWS))]

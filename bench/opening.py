@@ -6,7 +6,8 @@ function answers for the first time, in a host that Neovim starts itself, with t
 
 The server (`instant.sh`) needs no interpreter. It is ready at once, or it takes as long as the bare
 host has just taken, which is measured by itself and subtracted. Our host starts meanwhile: with a
-server of a fixed time, less of that was hidden the slower the machine was.
+server of a fixed time, less of that was hidden the slower the machine was. The floor of the windows
+is plain Lua that opens two empty ones.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from subprocess import PIPE
 
 from tests.support.launch import REPOSITORY
 
+from bench import rows
 from bench.editor import Editor
+from bench.figures import Samples
 from bench.screen import Value
 
 OPENING = REPOSITORY / "bench" / "lua" / "opening.lua"
@@ -32,28 +34,19 @@ BARE_HOST = REPOSITORY / "bench" / "lua" / "bare_host.lua"
 BARE_PLUGIN = REPOSITORY / "bench" / "bare_plugin.py"
 
 
-@dataclass(frozen=True)
-class Opening:
-    """Seconds from the command to its results, and those of the floor, measured right before.
-
-    `ready`: with a server that takes as long as the floor, minus the time that it takes by itself.
-    `instant`: with one that is ready at once.
-    """
-
-    window: float
-    ready: float
-    instant: float
-    bare: float
-
-
-def measure(version: str) -> Opening:
+def measure(version: str) -> Samples:
     """Start the bare host, and open chats in fresh Neovims. Raises Unmeasurable."""
     with _editor(version, {}) as editor:
+        plain = editor.run_file(OPENING, "open_plain") / 1000
         bare = editor.run_file(BARE_HOST, "call", sys.executable, str(BARE_PLUGIN)) / 1000
     boot = f"{bare:.3f}"
     _, ready = _open(version, boot)
     window, instant = _open(version)
-    return Opening(window, ready - _server_time(boot), instant, bare)
+    return {
+        rows.WINDOW: ([window], [plain]),
+        rows.INSTANT: ([instant], [bare]),
+        rows.READY: ([ready - _server_time(boot)], [bare]),
+    }
 
 
 def _server_time(boot: str) -> float:

@@ -17,9 +17,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench import cpu, plan
+from bench import cpu, plan, rows
 from bench.completion import started
 from bench.editor import Editor
+from bench.figures import Samples
 from bench.sides import SERVER, server_command
 
 FILES = 20_000
@@ -39,8 +40,8 @@ class Prompted:
     memory: float = 0.0
 
 
-def measure(version: str) -> tuple[Prompted, Prompted]:
-    """Return what it takes with the store and without. Raises Unmeasurable."""
+def measure(version: str) -> Samples:
+    """Send prompts with the store and without. Raises Unmeasurable."""
     with tempfile.TemporaryDirectory(prefix="eca-bench-") as name, ExitStack() as stack:
         folder = Path(name)
         workspace = _workspace(folder)
@@ -51,8 +52,11 @@ def measure(version: str) -> tuple[Prompted, Prompted]:
         for number in range(WARM_UP + PROMPTS):
             for chat in chats if number % 2 else reversed(chats):
                 chat.prompt(number)
-        with_store, without = (chat.result() for chat in chats)
-        return with_store, without
+        ours, floor = (chat.result() for chat in chats)
+        return {
+            rows.PROMPT: (ours.seconds, floor.seconds),
+            rows.MEMORY: ([ours.memory], [floor.memory]),
+        }
 
 
 def _workspace(folder: Path) -> Path:

@@ -15,8 +15,10 @@ from pathlib import Path
 from tests.support.script import Steps, expect, handshake, pause, reply, rewriting
 from tests.support.servers import scripted
 
+from bench import rows
 from bench.completion import press, started
 from bench.editor import Unmeasurable
+from bench.figures import Samples
 
 LINES = 300
 """Lines of each of the two."""
@@ -30,6 +32,11 @@ return vim.list_contains(states, 'streaming')
 """
 
 
+def measure(version: str) -> Samples:
+    """Type with two rewrites and without. Raises Unmeasurable if nothing streams."""
+    return {rows.REWRITING: (_keys(version, on=True), _keys(version, on=False))}
+
+
 def _script() -> Steps:
     asked = [*expect("rewrite/prompt"), *reply("rewrite/prompt", {"status": "prompting"})]
     halves = chain.from_iterable((f"value_{it} = ", f"{it} + 1\n") for it in range(LINES))
@@ -37,8 +44,7 @@ def _script() -> Steps:
     return [*handshake(), *asked, *asked, *chain(*pieces)]
 
 
-def keys(version: str, *, on: bool) -> list[float]:
-    """Return the seconds from each key to the screen. Raises Unmeasurable if nothing streams."""
+def _keys(version: str, *, on: bool) -> list[float]:
     with tempfile.TemporaryDirectory(prefix="eca-bench-") as folder:
         server = scripted(_script(), Path(folder))
         settings = {"python": sys.executable, "server": {"command": server.command}}

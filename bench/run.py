@@ -29,17 +29,15 @@ class Probe(Enum):
 
 @dataclass(frozen=True)
 class Sample:
-    """The results of a run, in seconds; `stall` and `cpu` are None without their probe.
+    """The results of a run, in seconds.
 
-    `gap` is the stall including the time in which Neovim waited for a processor. `whole` is the
-    time until all of a replay was drawn, if its end was drawn first.
+    `extra` is what the probe has measured. `whole` is the time until all of a replay was drawn, if
+    its end was drawn first.
     """
 
     seconds: float
     latencies: tuple[float, ...]
-    stall: float | None = None
-    gap: float | None = None
-    cpu: float | None = None
+    extra: float
     whole: float | None = None
     lines: tuple[str, ...] = ()
     """The text that the measured turn added."""
@@ -81,17 +79,17 @@ def _measure(side: Side, editor: Editor, turn: Turn, mark: str, path: Path, prob
         editor.run_file(PROBE, "start")
     typist = _play(side, editor, turn, mark)
     typist.type_for(AFTERMATH)
-    spent = cpu.spent(family) - spent
-    stall = editor.run_file(PROBE, "stop") if probe is Probe.STALL else None
+    if probe is Probe.CPU:
+        extra = cpu.spent(family) - spent
+    else:
+        extra = editor.run_file(PROBE, "stop") / 1000
     side.settle(editor)
     ended, started, drawn = editor.screen.seen(mark), plan.starts(path)[-1], side.drawn(editor)
     assert ended is not None
     return Sample(
         seconds=ended - started,
         latencies=tuple(typist.latencies),
-        stall=stall and stall["busy"] / 1000,
-        gap=stall and stall["gap"] / 1000,
-        cpu=spent if probe is Probe.CPU else None,
+        extra=extra,
         whole=drawn and drawn - started,
         lines=tuple(side.lines(editor)[before - 1 :]),  # the floor goes on in the last one
     )

@@ -151,7 +151,7 @@ class Ours(Side):
 class Floor(Side):
     """Plain Lua, in a window of the same size as ours. protocol: that of the server."""
 
-    def __init__(self, size: WindowSize, protocol: str) -> None:
+    def __init__(self, size: WindowSize, protocol: str = "eca") -> None:
         self._size = size
         self._protocol = protocol
         self._command: list[str] = []

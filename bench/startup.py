@@ -9,19 +9,26 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
 from tests.support.launch import REPOSITORY, Launch
 
-from bench.figures import median
+from bench import rows
+from bench.figures import Samples
 
 PAIRS = 100
 WARM_UP = 5
 
 
-def added(version: str, home: Path, pairs: int = PAIRS) -> float:
-    """Return the seconds that the plugin on the runtime path adds: a median of differences."""
+def measure(version: str) -> Samples:
+    """Start Neovim with the plugin on the runtime path, and without."""
+    with tempfile.TemporaryDirectory(prefix="eca-bench-") as folder:
+        return {rows.STARTUP: _pairs(version, Path(folder))}
+
+
+def _pairs(version: str, home: Path) -> tuple[list[float], list[float]]:
     launch = Launch(version, home, home, marker=str(home))
     launch.prepare()
     nvim = [launch.command()[0], "--headless", "--clean"]
@@ -30,13 +37,14 @@ def added(version: str, home: Path, pairs: int = PAIRS) -> float:
     for _ in range(WARM_UP):
         _start([*nvim, *path, "+q"], environment)
     sides = ([*nvim, "--cmd", "set rtp^=", "+q"], [*nvim, *path, "+q"])
-    differences = []
-    for number in range(pairs):
+    without, with_plugin = list[float](), list[float]()
+    for number in range(PAIRS):
         first = number % 2
         took = {first: _start(sides[first], environment)}
         took[1 - first] = _start(sides[1 - first], environment)
-        differences.append(took[1] - took[0])
-    return median(differences)
+        without.append(took[0])
+        with_plugin.append(took[1])
+    return with_plugin, without
 
 
 def _start(command: list[str], environment: dict[str, str]) -> float:

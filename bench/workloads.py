@@ -1,14 +1,18 @@
-"""The workloads: what streams, which probe runs, and how often."""
+"""The workloads: what streams, to whom, how often, and which rows are measured with it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
+from functools import partial
+from typing import TypeAlias
 
-from bench import calls, texts
+from bench import calls, rows, texts
+from bench.editor import Unmeasurable
+from bench.figures import Row, Samples
 from bench.plan import WARM_UP, Plan, Turn, measured, spoken
-from bench.run import Probe
+from bench.run import Probe, Sample, run
+from bench.sides import Floor, Ours, Side, WindowSize
 
 PACE = 200.0
 """Chunks per second of a fast model."""
@@ -23,30 +27,51 @@ REPLAYED = 2_000
 LOADED = 300
 """Loaded files while text streams."""
 
-
-class Least(Enum):
-    """What the plugin is compared with.
-
-    FLOOR: plain Lua that appends. ONE_BUFFER: ours, with one loaded buffer, not LOADED. NO_PANEL:
-    ours, without an open panel.
-    """
-
-    NOTHING = auto()
-    FLOOR = auto()
-    ONE_BUFFER = auto()
-    NO_PANEL = auto()
+Takes: TypeAlias = Mapping[Row, Callable[[Sample], Sequence[float]]]
+"""By row, what of a run it needs."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """One kind of run. `runs` is how many of the default three it takes, at least one."""
+    """One kind of run. `floor`: what the plugin is compared with, in a window of the same size."""
 
     name: str
     plan: Callable[[], Plan]
+    takes: Takes
     probe: Probe = Probe.STALL
     runs: int = 3
-    least: Least = Least.FLOOR
-    protocol: str = "eca"
+    ours: Callable[[], Ours] = Ours
+    floor: Callable[[WindowSize], Side] = Floor
+
+    def measure(self, version: str) -> Samples:
+        """Run it with the plugin, then with its floor. Raises Unmeasurable."""
+        plan, mine = self.plan(), self.ours()
+        ours = self._run(mine, version, plan)
+        floor = self._run(self.floor(mine.size), version, plan)
+        return {row: (take(ours), take(floor)) for row, take in self.takes.items()}
+
+    def _run(self, side: Side, version: str, plan: Plan) -> Sample:
+        sample = run(side, version, plan, self.probe)
+        shown = "\n".join(sample.lines)
+        if any(text not in shown for text in plan.turns[-1].texts):
+            raise Unmeasurable(f"{self.name}: the text shown is not the text sent")
+        return sample
+
+
+def _seconds(sample: Sample) -> Sequence[float]:
+    return [sample.seconds]
+
+
+def _whole(sample: Sample) -> Sequence[float]:
+    return [sample.seconds if sample.whole is None else sample.whole]
+
+
+def _extra(sample: Sample) -> Sequence[float]:
+    return [sample.extra]
+
+
+def _keys(sample: Sample) -> Sequence[float]:
+    return sample.latencies
 
 
 def _burst(count: int) -> Plan:
@@ -62,6 +87,10 @@ def _edits() -> Plan:
     return Plan((WARM_UP, Turn(calls.edits(EDITS, DIFF_LINES))), files)
 
 
+def _commands() -> Plan:
+    return measured(Turn(calls.commands(COMMANDS, OUTPUT_LINES)))
+
+
 def _replay() -> Plan:
     return measured(Turn(texts.conversation(REPLAYED), is_replay=True))
 
@@ -70,24 +99,65 @@ def _in_history() -> Plan:
     return measured(spoken(texts.chunks(2_000)), Turn(texts.history(HISTORY_LINES)))
 
 
-BURST = Workload("2k", lambda: _burst(2_000), runs=5)
-LONG_BURST = Workload("20k", lambda: _burst(20_000))
-ACP_BURST = Workload("acp", lambda: _burst(20_000), protocol="acp")
-HISTORY = Workload("history", _in_history)
-FENCES = Workload("fences", lambda: measured(spoken(texts.fences())))
-PACED = Workload("paced", lambda: _paced(PACED_SECONDS), Probe.CPU, runs=1)
-SMOOTH = Workload("smooth", lambda: _paced(STALL_SECONDS), least=Least.NOTHING)
-CALLS = Workload(
-    "calls",
-    lambda: measured(Turn(calls.commands(COMMANDS, OUTPUT_LINES))),
-    runs=5,
-)
-DIFFS = Workload("diffs", _edits)
-REPLAY = Workload("replay", _replay, runs=7)
-MESSAGE = Workload("5MB", lambda: measured(spoken([texts.large(LARGE)])), runs=7)
-BUFFERS = Workload("buffers", lambda: _paced(PACED_SECONDS), Probe.CPU, least=Least.ONE_BUFFER)
-PANEL = Workload("panel", lambda: _burst(2_000), runs=11, least=Least.NO_PANEL)
 WORKLOADS = (
-    *(BURST, LONG_BURST, ACP_BURST, HISTORY, FENCES, PACED, SMOOTH),
-    *(CALLS, DIFFS, REPLAY, MESSAGE, BUFFERS, PANEL),
+    Workload(
+        "2k",
+        partial(_burst, 2_000),
+        {rows.BURST: _seconds, rows.KEYS: _keys},
+        runs=5,
+    ),
+    Workload(
+        "20k",
+        partial(_burst, 20_000),
+        {rows.LONG_BURST: _seconds, rows.LONG_STALL: _extra, rows.KEYS: _keys},
+    ),
+    Workload(
+        "acp",
+        partial(_burst, 20_000),
+        {rows.ACP_BURST: _seconds, rows.KEYS: _keys},
+        ours=partial(Ours, protocol="acp"),
+        floor=partial(Floor, protocol="acp"),
+    ),
+    Workload("history", _in_history, {rows.HISTORY: _seconds, rows.KEYS: _keys}),
+    Workload(
+        "fences",
+        lambda: measured(spoken(texts.fences())),
+        {rows.FENCES: _seconds, rows.FENCES_STALL: _extra, rows.KEYS: _keys},
+    ),
+    Workload(
+        "paced", partial(_paced, PACED_SECONDS), {rows.PACED: _extra, rows.KEYS: _keys}, Probe.CPU
+    ),
+    Workload(
+        "smooth", partial(_paced, STALL_SECONDS), {rows.SMOOTH_STALL: _extra, rows.KEYS: _keys}
+    ),
+    Workload("calls", _commands, {rows.CALLS: _seconds, rows.KEYS: _keys}, runs=5),
+    Workload("diffs", _edits, {rows.DIFFS: _seconds, rows.KEYS: _keys}),
+    Workload(
+        "replay",
+        _replay,
+        {rows.REPLAY_END: _seconds, rows.REPLAY: _whole, rows.KEYS: _keys},
+        runs=7,
+    ),
+    Workload(
+        "5MB",
+        lambda: measured(spoken([texts.large(LARGE)])),
+        {rows.MESSAGE: _seconds, rows.MESSAGE_STALL: _extra, rows.KEYS: _keys},
+        runs=7,
+    ),
+    Workload(
+        "buffers",
+        partial(_paced, PACED_SECONDS),
+        {rows.BUFFERS_CPU: _extra, rows.BUFFERS_KEYS: _keys},
+        Probe.CPU,
+        ours=partial(Ours, LOADED),
+        floor=lambda _: Ours(1),
+    ),
+    Workload(
+        "panel",
+        partial(_burst, 2_000),
+        {rows.PANEL: _seconds},
+        runs=11,
+        ours=partial(Ours, panel="dashboard"),
+        floor=lambda _: Ours(),
+    ),
 )

@@ -18,6 +18,18 @@ function M.open()
   told[1] = (vim.uv.hrtime() - started) / 1e6
 end
 
+--- Open two empty windows of the same kind in plain Lua.
+---@return number ms until they are drawn
+function M.open_plain()
+  local started = vim.uv.hrtime()
+  local win = vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true, { split = 'right' })
+  local input = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_open_win(input, true, { split = 'below', win = win })
+  vim.cmd('startinsert')
+  vim.cmd('redraw')
+  return (vim.uv.hrtime() - started) / 1e6
+end
+
 --- Both times; nil until both are known.
 ---@return number[]? ms
 function M.told()

@@ -11,7 +11,7 @@ local hrtime = vim.uv.hrtime
 local scheduler = assert(vim.uv.fs_open('/proc/self/schedstat', 'r', 0))
 
 local last, last_waited = 0, 0
-local worst, worst_gap = 0, 0
+local worst = 0
 
 --- How long this thread has waited for a processor so far (ns), the second number of the file.
 ---@return number
@@ -22,25 +22,23 @@ end
 
 local function look()
   local now, waited_now = hrtime(), waited()
-  local gap = now - last
-  worst_gap = math.max(worst_gap, gap)
-  worst = math.max(worst, gap - (waited_now - last_waited))
+  worst = math.max(worst, now - last - (waited_now - last_waited))
   last, last_waited = now, waited_now
 end
 
 --- Start to measure anew.
 function M.start()
   last, last_waited = hrtime(), waited()
-  worst, worst_gap = 0, 0
+  worst = 0
   timer:start(1, 1, look)
 end
 
 --- Stop measuring.
----@return { busy: number, gap: number } ms: the longest stall, and with the wait for a processor
+---@return number ms of the longest stall
 function M.stop()
   timer:stop()
   look()
-  return { busy = worst / 1e6, gap = worst_gap / 1e6 }
+  return worst / 1e6
 end
 
 return M
