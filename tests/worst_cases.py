@@ -229,7 +229,7 @@ WORST: dict[str, Sequence[Worst]] = {
         Worst(COMMAND.match, make) for make in (repeated("x", "/"), repeated(" "))
     ],
     "eca_nvim.chat.text.ansi": [
-        Worst(lambda it: list(ansi.coloured_lines(it)), it) for it in ESCAPES
+        Worst(lambda it: list(ansi.coloured_lines(it)), it, size=5_000) for it in ESCAPES
     ],
     "eca_nvim.agents.eca.known_tools": [
         Worst(peeked, chunked(make, width))

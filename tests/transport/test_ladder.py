@@ -29,7 +29,7 @@ SERVERS = pytest.mark.parametrize(("server", "ending"), RUNGS)
 def waiting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for the exit as on Linux, and as where there are no process descriptors."""
 
-    def refuse(pid: int) -> int:
+    def refuse(pid: int, flags: int = 0) -> int:
         raise PermissionError(pid)
 
     if request.param == "thread":

@@ -196,7 +196,7 @@ async def test_a_command_that_cannot_run_is_one_line(
     assert [it["error"] for it in answers[1:4]] == [
         "cwd is not an absolute path: sub",
         "there is no such folder: /no/such/folder",
-        "cwd is no path, embedded null byte: '/a\\x00b'",
+        "cwd has a NUL byte: '/a\\x00b'",
     ]
     assert "'no-such-program' is not on PATH" in answers[0]["error"]
     assert "illegal environment variable name" in answers[4]["error"]

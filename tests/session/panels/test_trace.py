@@ -2,6 +2,7 @@
 
 import json
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -217,11 +218,13 @@ async def test_a_message_that_cannot_be_shown_spoils_nothing(shown: Shown, tmp_p
     await shown.drawn("said \N{MULTIPLICATION SIGN}3")
     await shown.act("open", shown.ids()[1])
     await shown.until(lambda: len(shown.rows()) == 5)
-    assert shown.texts()[1].startswith("not shown, it is nested too deeply: 1.2 kB")
+    is_read = sys.version_info >= (3, 14)
+    kept = '{"it": [[' if is_read else "not shown, it is nested too deeply: 1.2 kB"
+    assert shown.texts()[1].startswith(kept)
     assert shown.texts()[2].startswith("not shown, it has a number that is too long: 5.0 kB")
     place = tmp_path / "saved.jsonl"
     await shown.act("save", file=str(place))
-    assert shown.rig.view.of(Notify)[-1].text == f"saved 1 messages: {place}"
+    assert shown.rig.view.of(Notify)[-1].text == f"saved {1 + is_read} messages: {place}"
 
 
 def test_what_fails_while_it_is_saved_leaves_nothing(tmp_path: Path) -> None:

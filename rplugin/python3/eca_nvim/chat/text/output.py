@@ -7,7 +7,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -159,6 +159,9 @@ COLUMNS = 2000
 SHORT = 72
 """Most characters of a value that stays on one line."""
 TOO_DEEP = "… nested too deeply to be shown"
+DEEPEST = 200
+"""Levels of a JSON value that is indented: its blanks grow with the square of them, and Python 3.14
+itself takes thousands."""
 _ESCAPE = re.compile(r"\\.")
 
 
@@ -247,14 +250,14 @@ def _table_row(name: str, value: Body, margin: str) -> Body:
     return Body(lines, [(0, 0, len(name.encode()), "EcaMuted"), *moved], "")
 
 
-def indented(document: str) -> str:
+def indented(text: str) -> str:
     """Indent a JSON document; other text, or one that has several lines, stays as it is."""
-    if "\n" in document.strip():
-        return document
+    if "\n" in text.strip():
+        return text
     try:
-        return json.dumps(json.loads(document), ensure_ascii=False, indent=2)
+        return document(json.loads(text))
     except (ValueError, RecursionError):
-        return document
+        return text
 
 
 def as_line(value: object) -> str:
@@ -269,10 +272,14 @@ def as_line(value: object) -> str:
 
 def document(value: object) -> str:
     """Return a JSON value indented, one value per line; on one line if nested too deeply."""
-    try:
-        return json.dumps(value, ensure_ascii=False, indent=2, default=str)
-    except RecursionError:
+    level: list[object] = [value]
+    for _ in range(DEEPEST):
+        tables = chain.from_iterable(it.values() for it in level if isinstance(it, dict))
+        lists = chain.from_iterable(it for it in level if isinstance(it, list))
+        level = [*tables, *lists]
+    if level:
         return as_line(value)
+    return json.dumps(value, ensure_ascii=False, indent=2, default=str)
 
 
 def value_lines(value: object) -> list[str]:

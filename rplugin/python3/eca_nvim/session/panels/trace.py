@@ -19,6 +19,7 @@ from typing import ClassVar, Final
 import anyio.lowlevel
 
 from eca_nvim.agents.trace import Kind, Traced
+from eca_nvim.chat.text.output import document
 from eca_nvim.chat.text.safe_text import duration
 from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.panels import Action, Ask, Cell, Row
@@ -211,8 +212,7 @@ class TracePanel(Panel):
         return json.dumps(params, ensure_ascii=False)
 
     def _json(self, message: object) -> str:
-        said = self.scene.servers.redactor.redact_json(message)
-        return json.dumps(said, ensure_ascii=False, indent=2)
+        return document(self.scene.servers.redactor.redact_json(message))
 
     # --- actions ----------------------------------------------------------------------------------
 

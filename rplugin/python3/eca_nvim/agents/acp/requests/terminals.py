@@ -333,10 +333,9 @@ def _folder(cwd: str | None, session: Session) -> str:
     named = session.folder if cwd is None else cwd
     if not named.startswith("/"):
         raise NotDone(f"cwd is not an absolute path: {named}", INVALID_PARAMS)
-    try:
-        folder = real_path(named)
-    except ValueError as fault:
-        raise NotDone(f"cwd is no path, {fault}: {named!r}", INVALID_PARAMS) from fault
+    if "\0" in named:
+        raise NotDone(f"cwd has a NUL byte: {named!r}", INVALID_PARAMS)
+    folder = real_path(named)
     if not posixpath.isdir(folder):
         raise NotDone(f"there is no such folder: {named}", INVALID_PARAMS)
     return folder
