@@ -34,10 +34,14 @@ sys.exit(main())
 """
 
 
-def stamp(root: Path, part: str) -> Stamp:
-    """Return the stamp of a part, `package` or a dependency group. It depends on pyproject.toml."""
+def stamp(root: Path, part: str, place: Path | None = None) -> Stamp:
+    """Return the stamp of a part, `package` or a dependency group. It depends on pyproject.toml.
+
+    place: as for `install`.
+    """
     project = (root / "pyproject.toml").read_bytes()
-    return Stamp(root / ".venv" / f".set-up-{part}", fingerprint(str(root), project))
+    folder = place or root
+    return Stamp(folder / ".venv" / f".set-up-{part}", fingerprint(str(folder), project))
 
 
 def requirements(project: Mapping[str, object], groups: Sequence[str]) -> list[str]:
@@ -54,19 +58,25 @@ def requirements(project: Mapping[str, object], groups: Sequence[str]) -> list[s
     return found
 
 
-def install(progress: Progress, root: Path, groups: Sequence[str]) -> None:
+def install(
+    progress: Progress, root: Path, groups: Sequence[str], place: Path | None = None
+) -> None:
     """Make or complete the environment, and install the package in place.
 
-    Raises SetupError.
+    place: the folder for it, if nothing can be written in `root`: then it gets what the package
+    needs. Raises SetupError.
     """
-    venv = root / ".venv"
+    venv = (place or root) / ".venv"
     python = str(venv / "bin" / "python")
     if not _has_pip(python):
         shutil.rmtree(venv, ignore_errors=True)
-        _create(progress, root, venv)
+        _create(progress, venv)
     project = tomllib.loads((root / "pyproject.toml").read_text())
-    wanted = ["--editable", str(root), *requirements(project, groups)]
+    package = ["--editable", str(root)] if place is None else project["project"]["dependencies"]
+    wanted = [*package, *requirements(project, groups)]
     _pip(progress, [python, "-m", "pip"], wanted, dict(os.environ))
+    if place is not None:
+        return
     # pip compiles what it installs, but nothing that is installed in place: else the first chat
     # would open a third of a second later.
     compile_ours = [python, "-m", "compileall", "-q", str(root / "rplugin")]
@@ -85,14 +95,14 @@ def _has_pip(python: str) -> bool:
     return done.stdout.strip() == str(sys.version_info[:2])
 
 
-def _create(progress: Progress, root: Path, venv: Path) -> None:
+def _create(progress: Progress, venv: Path) -> None:
     create = [sys.executable, "-m", "venv", str(venv)]
     fault = "cannot make the Python environment: check the space on the disk"
     if importlib.util.find_spec("ensurepip") is not None:
         progress.run(create, fault)
         return
     progress.run([*create, "--without-pip"], fault)
-    unpacked = root / ".cache" / "building" / "pip"
+    unpacked = venv.parent / ".cache" / "building" / "pip"
     try:
         debian.unpack(progress, PIP_SUITE, ["python3-pip-whl"], unpacked)
         _install_pip(progress, str(venv / "bin" / "python"), unpacked)

@@ -35,9 +35,9 @@ class Step:
                 stamp.put()
 
 
-def for_plugin(root: Path) -> list[Step]:
-    """Return the steps for the plugin in a user's own Neovim."""
-    return [_environment(root, [])]
+def for_plugin(root: Path, place: Path | None = None) -> list[Step]:
+    """Return the steps for the plugin in a user's own Neovim; `place`: instead of `root`."""
+    return [_environment(root, [], place)]
 
 
 def for_chat(root: Path, own_neovim: Path | None) -> list[Step]:
@@ -94,11 +94,11 @@ def prepare(steps: Sequence[Step], root: Path, screen: TextIO = sys.stderr) -> i
     return 0
 
 
-def _environment(root: Path, groups: Sequence[str]) -> Step:
+def _environment(root: Path, groups: Sequence[str], place: Path | None = None) -> Step:
     return Step(
         "Python environment",
-        tuple(environment.stamp(root, part) for part in ["package", *groups]),
-        lambda progress: environment.install(progress, root, groups),
+        tuple(environment.stamp(root, part, place) for part in ["package", *groups]),
+        lambda progress: environment.install(progress, root, groups, place),
     )
 
 

@@ -33,9 +33,10 @@ PARTS = (
 
 # In any other use it is a Python without the packages that the plugin needs.
 PYTHON3 = """#!/bin/sh
-if [ "$*" = "-m scripts.setup plugin" ]; then
+if [ "$1 $2 $3" = "-m scripts.setup plugin" ]; then
   pwd -P >> "$(dirname "$0")/builds"
-  exec ln -sfn "{environment}" .venv
+  mkdir -p "${{4:-.}}"
+  exec ln -sfn "{environment}" "${{4:-.}}/.venv"
 fi
 exec "{python}" "$@"
 """

@@ -30,6 +30,28 @@ def test_build_step_as_a_command(user: User) -> None:
     assert_chat_works(nvim)
 
 
+READ_ONLY = """
+local access = vim.uv.fs_access
+vim.uv.fs_access = function(path, mode)
+  return not (mode == 'W' and path == vim.uv.fs_realpath('{0}')) and access(path, mode)
+end
+vim.opt.runtimepath:prepend('{0}')
+"""
+
+
+def test_a_folder_that_cannot_be_written_gets_its_environment_elsewhere(user: User) -> None:
+    plugin = copy_plugin(user.launch.home / "store" / "eca")
+    user.configure(READ_ONLY.format(plugin))
+    nvim = user.start()
+    nvim.keys(":Eca install<CR>")
+    place = user.folder("data") / "eca" / "python"
+    nvim.wait_for((place / ".venv").exists, "the environment")
+    assert user.builds() == [plugin.resolve()]
+    assert not (plugin / ".venv").exists()
+    assert_chat_works(nvim)
+    assert list((place / "compiled").rglob("eca_nvim/*.pyc"))
+
+
 def test_folder_on_the_runtime_path(user: User) -> None:
     (line,) = snippets("### Without a plugin manager", "lua")
     plugin = copy_plugin(user.launch.home / "home" / "src" / "eca")

@@ -108,9 +108,12 @@ function M.install()
     return
   end
   running = true
-  notify.info('building the environment in ' .. python.ROOT)
+  local place = python.place()
+  local elsewhere = place ~= python.ROOT and { place } or {}
+  notify.info('building the environment in ' .. place)
   host.explain('its environment is being built, which takes a minute')
-  vim.system(BUILD, { cwd = python.ROOT, text = true }, vim.schedule_wrap(ended))
+  local build = vim.list_extend(vim.deepcopy(BUILD), elsewhere)
+  vim.system(build, { cwd = python.ROOT, text = true }, vim.schedule_wrap(ended))
 end
 
 return M

@@ -16,10 +16,25 @@ M.ROOT = vim.fn.fnamemodify(vim.uv.fs_realpath(this) or this, ':p:h:h:h:h')
 --- The folder of the Python package.
 M.PACKAGE = vim.fs.joinpath(M.ROOT, 'rplugin', 'python3', 'eca_nvim')
 
+---@param folder string
+---@return string
+local function python_in(folder)
+  return vim.fs.joinpath(folder, '.venv', 'bin', 'python')
+end
+
+--- Where the environment is, or will be: in the plugin's folder, or beside what `:Eca install` gets
+--- if nothing can be written there, as in the store of Nix.
+---@return string
+function M.place()
+  local is_here = vim.fn.executable(python_in(M.ROOT)) == 1 or vim.uv.fs_access(M.ROOT, 'W')
+  local data = vim.fn.stdpath('data') --[[@as string]]
+  return is_here and M.ROOT or vim.fs.joinpath(data, 'eca', 'python')
+end
+
 --- The Python of the environment that `:Eca install` and `make` create.
 ---@return string
 function M.own()
-  return vim.fs.joinpath(M.ROOT, '.venv', 'bin', 'python')
+  return python_in(M.place())
 end
 
 ---@return string command
@@ -67,13 +82,25 @@ local TAIL = 20
 local RUN = 'import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); '
   .. "runpy.run_module('eca_nvim.%s', run_name='__main__')"
 
+--- A Python, alone: no setting of the user reaches it. What it compiles has a place, too.
+---@param command string
+---@return string[]
+local function isolated(command)
+  local place = M.place()
+  if place == M.ROOT then
+    return { command, '-I' }
+  end
+  return { command, '-I', '-X', 'pycache_prefix=' .. vim.fs.joinpath(place, 'compiled') }
+end
+
 --- The command that runs a module of the package as a program of its own.
 ---@param command string the Python
 ---@param module string
 ---@param ... string its arguments
 ---@return string[]
 function M.run_module(command, module, ...)
-  return { command, '-I', '-c', RUN:format(module), vim.fs.dirname(M.PACKAGE), ... }
+  local words = { '-c', RUN:format(module), vim.fs.dirname(M.PACKAGE), ... }
+  return vim.list_extend(isolated(command), words)
 end
 
 ---@class eca.HeadStart
@@ -106,7 +133,8 @@ function M.start(head_start, ended)
   local options = { rpc = true, detach = true, on_stderr = listen, on_exit = exited }
   local has_form, form = pcall(vim.json.encode, head_start) -- if not, the server starts later
   options.env = head_start and has_form and { NVIM_ECA_SERVER = form } or nil
-  return vim.fn.jobstart({ command, '-I', script, M.PACKAGE, remedy }, options)
+  local words = vim.list_extend(isolated(command), { script, M.PACKAGE, remedy })
+  return vim.fn.jobstart(words, options)
 end
 
 return M

@@ -8,7 +8,7 @@ local M = {}
 
 --- The id of the block for messages about the host; the host's own blocks are numbered from 1.
 local NOTE = 0
-local BUILD = "%s in the input runs it: pip gets what is missing, into the plugin's folder"
+local BUILD = "%s in the input runs it: pip gets it, into a folder of the plugin's own"
 
 ---@param ops eca.Op[]
 local function draw(ops)
