@@ -147,18 +147,24 @@ def merge(saved: SavedState, changed: StoreChanges) -> SavedState:
     newest = sorted(prompts.items(), key=lambda item: item[1])[-MOST_PROMPTS:]
     return SavedState(
         prompts=dict(newest),
-        drafts=_newest({**saved.drafts, **changed.drafts}, MOST_DRAFTS),
+        drafts=_newest(saved.drafts, changed.drafts, MOST_DRAFTS),
         choices={**saved.choices, **changed.choices},
-        sessions=_newest({**saved.sessions, **changed.sessions}, MOST_SESSIONS),
-        options=_newest({**saved.options, **changed.options}, MOST_CHATS),
-        comments=_newest({**saved.comments, **changed.comments}, MOST_COMMENTS),
+        sessions=_newest(saved.sessions, changed.sessions, MOST_SESSIONS),
+        options=_newest(saved.options, changed.options, MOST_CHATS),
+        comments=_newest(saved.comments, changed.comments, MOST_COMMENTS),
     )
 
 
-def _newest(by_id: Mapping[str, _Dated | None], most: int) -> dict[str, _Dated]:
-    """Return the entries that changed last, without those to be removed."""
-    present = [(id_, entry) for id_, entry in by_id.items() if entry is not None]
+def _newest(
+    saved: Mapping[str, _Dated], changed: Mapping[str, _Dated | None], most: int
+) -> dict[str, _Dated]:
+    """Return the entries that changed last, without those to be removed.
+
+    What changes now is the newest, also if the clock was set back.
+    """
+    present = [(id_, entry) for id_, entry in saved.items() if id_ not in changed]
     present.sort(key=lambda item: item[1].changed)
+    present += [(id_, entry) for id_, entry in changed.items() if entry is not None]
     return dict(present[-most:])
 
 

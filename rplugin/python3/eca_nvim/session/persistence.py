@@ -1,6 +1,7 @@
 """Persistence: saves prompts, drafts, comments, choices, sessions; restored in the next Neovim."""
 
 import logging
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -59,6 +60,7 @@ class Persistence:
         self._may_adopt = True
         self._is_reported = False  # that nothing can be written
         self._since = time.time()
+        self._written = set[str]()  # the chats whose drafts this host has written
 
     def load(self) -> None:
         """Read the saved state and show its prompts."""
@@ -127,7 +129,7 @@ class Persistence:
         return {
             chat: draft
             for chat, draft in self._saved.drafts.items()
-            if draft.owner == self._owner and draft.changed >= self._since and chat not in written
+            if draft.owner == self._owner and chat in self._written and chat not in written
         }
 
     @property
@@ -142,7 +144,9 @@ class Persistence:
         if text.strip() and len(text) <= LONGEST_PROMPT:
             orphans = self._orphans(self._saved)
             same = [chat for chat in orphans if self._saved.drafts[chat].text == text]
-            self._change(StoreChanges({text: time.time()}, dict.fromkeys(same)))
+            newest = next(reversed(self._saved.prompts.values()), 0.0)
+            sent = max(time.time(), math.nextafter(newest, math.inf))  # also by a clock set back
+            self._change(StoreChanges({text: sent}, dict.fromkeys(same)))
 
     def keep_choice(self, server: str, option: str, value: options.OptionValue) -> None:
         """Save the value of an option, by its id, for later chats of a server, by its name."""
@@ -231,6 +235,7 @@ class Persistence:
 
     def keep_draft(self, chat: str, text: str) -> None:
         """Save the text of a chat's input; an empty one removes the draft."""
+        self._written.add(chat)
         if text.strip():
             draft = Draft(text, time.time(), self._owner)
             self._change(StoreChanges(drafts={chat: draft}))
@@ -256,7 +261,7 @@ class Persistence:
         """
         may_adopt, self._may_adopt = self._may_adopt, False
         draft = self._saved.drafts.get(chat)
-        if draft is not None and draft.changed < self._since:
+        if draft is not None and self._is_earlier(chat, draft):
             self._view.push([ops.RestoreDraft(chat, draft.text)])
         elif may_adopt and self._store is not None and self._orphans(self._saved):
             self._adopt(self._store, chat)
@@ -274,6 +279,7 @@ class Persistence:
             log.info("no draft is taken over: %s", fault)
             return
         if adopted:
+            self._written.add(chat)
             self._changes.drafts.pop(chat, None)  # the adopted text is above it now
         self._set_saved(merge(saved, self._changes))
         self._view.push([ops.RestoreDraft(chat, text, adopted=True) for text in adopted])
@@ -303,11 +309,15 @@ class Persistence:
             chat
             for chat, draft in saved.drafts.items()
             if (
-                draft.changed < self._since
+                self._is_earlier(chat, draft)
                 if draft.owner == self._owner
                 else not is_running(draft.owner, draft.changed)
             )
         ]
+
+    def _is_earlier(self, chat: str, draft: Draft) -> bool:
+        """Return whether a draft is older than this host, also if the clock was set back."""
+        return draft.changed < self._since and chat not in self._written
 
     # --- comments -------------------------------------------------------------------------------
 
