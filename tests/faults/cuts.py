@@ -235,6 +235,8 @@ class User:
         """Send it, unless it was queued; queue the next one, unless a stop comes before it."""
         rig = self._rig
         await self._idle(may_wait=not self._queued)
+        if rig.is_dead:
+            return
         if not self._queued:
             self._send(text)
         kinds = [it.kind for it in later]
@@ -320,13 +322,16 @@ async def count(rig: CutRig, user: User, story: Story, losses: Losses, flood: st
         losses.count("prompts", text, is_kept=any(places))
     for text in _answers(story):
         losses.count("answers", text, is_kept=_plain(text) in shown)
+    is_another = len(rig.named) > 1  # the user was as quick as the death
     for item in rig.view.pending:
-        losses.count("requests", f"nobody hears the answer to {item['title']}", is_kept=False)
-    losses.count("turns", f"it is {rig.turn}", is_kept=rig.turn is Turn.IDLE)
-    for name, text in FILES.items():
-        found = (story.workspace / name).read_text()
-        wanted = written(story.cut.name) if story.cut.protocol == "acp" else {}
-        losses.count("files", name, is_kept=found in (text, wanted.get(name)))
+        words = f"nobody hears the answer to {item['title']}"
+        losses.count("requests", words, is_kept=is_another)
+    losses.count("turns", f"it is {rig.turn}", is_kept=is_another or rig.turn is Turn.IDLE)
+    wanted = written(story.cut.name) if story.cut.protocol == "acp" else {}
+    for name in {**FILES, **wanted}:
+        path = story.workspace / name
+        found = path.read_text() if path.exists() else None
+        losses.count("files", name, is_kept=found in (FILES.get(name), wanted.get(name)))
 
 
 async def go_on(rig: CutRig, losses: Losses) -> None:

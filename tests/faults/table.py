@@ -163,6 +163,7 @@ FAULTS: Final = (
             "tests/ui/test_comfort.py::test_without_any_folder_a_conversation_is_held",
             "tests/ui/test_comfort.py::test_the_line_names_the_folder_and_what_is_wrong_with_it",
             "tests/session/test_persistence.py::test_where_nothing_can_be_written_it_is_told_once_and_tried_again",
+            "tests/disk/test_replacing.py::test_a_disk_that_is_read_only_is_said_to_be",
             "tests/session/test_persistence.py::test_a_draft_whose_file_was_removed_is_written_at_the_end",
         ),
     ),
