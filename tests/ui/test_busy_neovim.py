@@ -72,7 +72,7 @@ def streaming(folder: Path, number: int, *more: Steps) -> Steps:
     """Return a turn whose words come once a gate is open, and a file when they have."""
     name = str(number)
     opened = gate(folder / f"gate{name}")
-    return turn(opened, stream(WORDS, ["w$n "]), write(folder / f"done{name}", ""), *more)
+    return turn(opened, stream(WORDS, ["w$n\n"]), write(folder / f"done{name}", ""), *more)
 
 
 def let_stream(nvim: Neovim, folder: Path, number: int) -> None:
@@ -127,7 +127,7 @@ GOING: Final = {
 def test_nothing_goes_with_windows_and_buffers(
     start_nvim: StartNeovim, scripted_server: PrepareScript
 ) -> None:
-    flood = stream(1_000_000, ["w$n ", "on "], rate=2000, until="chat/promptStop")
+    flood = stream(1_000_000, ["w$n ", "on\n"], rate=2000, until="chat/promptStop")
     server = scripted_server(handshake(), turn(flood))
     nvim = start_chat(start_nvim, server, "README.md")
     say(nvim, "go")

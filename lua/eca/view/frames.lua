@@ -72,7 +72,9 @@ local function continue()
     frame = waiting[1]
   end
   if waiting[1] then
-    vim.api.nvim_create_autocmd('SafeState', { once = true, nested = true, callback = continue })
+    -- What is drawn may open and close windows, which no autocommand may.
+    local later = vim.schedule_wrap(continue)
+    vim.api.nvim_create_autocmd('SafeState', { once = true, callback = later })
   end
 end
 
