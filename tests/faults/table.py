@@ -105,7 +105,7 @@ FAULTS: Final = (
         "Events of chats that are gone",
         "the text of the others; no chat comes back by itself",
         (
-            "tests/session/test_saved_chats.py::test_what_still_comes_of_a_deleted_chat_makes_no_chat",
+            "tests/session/test_saved_chats.py::test_what_comes_of_a_deleted_chat_is_dropped",
             "tests/session/test_saved_chats.py::test_words_about_one_nobody_sees_make_none",
             "tests/session/test_saved_chats.py::test_one_that_is_deleted_meanwhile_is_not_drawn_again",
             "tests/session/test_servers.py::test_a_server_cannot_write_into_a_chat_of_another",
