@@ -22,7 +22,6 @@ from bench.figures import Samples
 
 LINES = 300
 """Lines of each of the two."""
-PIECES = 2 * LINES
 PAUSE = 12.0
 """Milliseconds between two pieces, each of half a line: 80 in a second."""
 TYPED = "what is typed at the end of the file while both come"

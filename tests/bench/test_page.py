@@ -65,7 +65,7 @@ def test_the_page_names_a_kind_of_machine_and_not_which_one() -> None:
         it = recorded.conditions
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", it.date)
         assert re.fullmatch(r"[\d.]+", it.plugin + it.python)
-        assert re.fullmatch(r"\d+ cores?, \d+ GiB, (?:Intel|AMD|ARM|Apple)[\w @.+-]*", it.machine)
+        assert re.fullmatch(r"\d+ cores?, \d+ GiB, (?:Intel|AMD|ARM|Apple|aarch64)[\w @.+-]*", it.machine)
     assert re.findall(r"(?<![\w.`])/\w+/", page.PAGE.read_text()) == []
 
 
