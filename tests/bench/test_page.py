@@ -12,6 +12,7 @@ from tests.support.launch import VERSIONS
 from bench import page, record
 
 ROWS = [row for section in SECTIONS.values() for row in section]
+MACHINE = r"\d+ cores?, \d+ GiB, (?:Intel|AMD|ARM|Apple|aarch64)[\w @.+-]*"
 A_FIGURE = re.compile(r"\d[\d.,]*(?:x| times| ms| s| MiB)\b")
 
 
@@ -65,7 +66,7 @@ def test_the_page_names_a_kind_of_machine_and_not_which_one() -> None:
         it = recorded.conditions
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", it.date)
         assert re.fullmatch(r"[\d.]+", it.plugin + it.python)
-        assert re.fullmatch(r"\d+ cores?, \d+ GiB, (?:Intel|AMD|ARM|Apple|aarch64)[\w @.+-]*", it.machine)
+        assert re.fullmatch(MACHINE, it.machine)
     assert re.findall(r"(?<![\w.`])/\w+/", page.PAGE.read_text()) == []
 
 
