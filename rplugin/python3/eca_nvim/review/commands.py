@@ -26,7 +26,7 @@ from msgspec.structs import replace
 
 from eca_nvim.chat.vocabulary.query_intents import FileWritten
 from eca_nvim.review.snapshots import Snapshot
-from eca_nvim.review.tree_changes import Found, States, TreeRequest
+from eca_nvim.review.tree_changes import Found, States, TreeRequest, changed_at
 from eca_nvim.review.turn_changes import FileRecord, Moment, TurnChanges
 
 REPORT_DELAY = 1_000_000_000
@@ -125,9 +125,20 @@ class Commands:
         self.watches.append(watch)
         return watch
 
-    def end(self, watch: Watch, tree: TreeRequest | None = None) -> None:
-        """Note that a watched call has ended: what it changed is to be found."""
-        watch.until, watch.end = time.time_ns(), tree or self._take()
+    def resume(self, turn: TurnChanges) -> None:
+        """Find what the commands have changed that a kill of their Neovim has ended."""
+        for moment in turn.starts:
+            watch = Watch(turn, TreeRequest(), moment.began, is_uncertain=not turn.until)
+            watch.start.settle(moment)
+            self.watches.append(watch)
+            self.end(watch, until=turn.until)
+
+    def end(self, watch: Watch, tree: TreeRequest | None = None, until: int = 0) -> None:
+        """Note that a watched call has ended: what it changed is to be found.
+
+        until: when that was, if not now.
+        """
+        watch.until, watch.end = until or time.time_ns(), tree or self._take()
         self._trees.get(watch.turn, []).append(watch.end)
         for each in (watch.start, watch.end):
             each.when_done(lambda: self._check([watch]))
@@ -225,19 +236,23 @@ class Commands:
         self, watch: Watch, moments: tuple[Moment, Moment], found: Found, *, is_shared: bool
     ) -> None:
         turn, (start, end) = watch.turn, moments
-        others = (it for it in (*self.watches, *self._ended) if it.turn is not turn)
-        is_shared = is_shared or watch.is_uncertain
-        is_shared = is_shared or any(not it.is_turn and _overlap(it, watch) for it in others)
+        is_shared = is_shared or watch.is_uncertain or self._runs_with_others(watch)
         for path, states in {**found.files, **self._taken_back(start, end, found)}.items():
             mine = self._without_others(watch, start, end, path, states)
             if mine is None or self._is_older(watch, path, states):
                 continue
             writes = self._writes_of(path, start.began, watch.until)
             doubted = is_shared or any(it.turn not in (None, turn) for it in writes)
+            doubted = doubted or (turn.process > 0 and changed_at(path) > watch.until)
             record = FileRecord(*mine, doubted, None, False, True, start.began, end.done)
             turn.note(path, record)
             self._found(turn.chat, path)
         turn.odd_names |= found.odd_names
+
+    def _runs_with_others(self, watch: Watch) -> bool:
+        """Return whether commands of other turns ran at the time of one."""
+        others = (it for it in (*self.watches, *self._ended) if it.turn is not watch.turn)
+        return any(_overlap(it, watch) for it in others if not (it.is_turn or it.turn.process))
 
     def _taken_back(self, start: Moment, end: Moment, found: Found) -> Mapping[str, States]:
         """Return what the user wrote, and a command has undone before the later tree."""

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from eca_nvim.chat.model.blocks import TextBlock, ToolBlock
 from eca_nvim.chat.model.calls import changed_paths, may_change, moved, paths_so_far
@@ -290,10 +291,19 @@ class Ledger:
         return [turn for turn in self._turns if turn.chat == chat_id]
 
     def add(self, turn: TurnChanges) -> None:
-        """Add a turn of an earlier Neovim, or replace what is known of it."""
+        """Add a turn of an earlier Neovim, or replace what is known of it; what ran then is over.
+
+        Others may have changed its files meanwhile.
+        """
         kept = [it for it in self._turns if it.saved != turn.saved]
         self._turns = sorted([*kept, turn], key=lambda it: it.began)
+        now = {"ended": time.time_ns(), "changed_by_others": True}
+        for path, record in turn.running.items():
+            turn.note(path, replace(record, after=self.snapshot(path), **now))
+        if turn.running:
+            self.is_changed(turn)
         self._known(turn)
+        self.commands.resume(turn)
 
 
 def _prompt(chat: Chat) -> str:

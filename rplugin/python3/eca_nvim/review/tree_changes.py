@@ -96,15 +96,13 @@ def compare(
         if _is_changed(path, it, gone_blobs, before) or path in now
     }
     shown = {path: it for path, it in kept.items() if is_safe_path(path)}
-    lost = [path for path, it in shown.items() if _shows_more(store, path, it)]
-    added = frozenset(_added(roots)) if any(it[0] is None for it in shown.values()) else ()
+    hidden = _hidden(store, shown, roots)
     files = dict[str, States]()
     for path, (old, new) in shown.items():
         root, place = _placed(path, roots)
         above = path.count("/") - root.count("/") - 1  # all go that are empty then: no tree has any
         earlier = _state(blobs, old, place, was.get(path), 0 if old else above)
-        is_hidden = path in added or any(_is_below(path, it) for it in lost if it != path)
-        if earlier.is_absent and is_hidden:
+        if earlier.is_absent and path in hidden:
             earlier = UNSEEN
         later = _state(blobs, new, place, now.get(path))
         if later.is_absent and _is_there(path):  # git ignores it now
@@ -145,6 +143,24 @@ def _is_changed(path: str, change: Change, moved: Collection[str], before: Momen
     return True
 
 
+def _hidden(
+    store: CheckpointStore, changes: Mapping[str, Change], roots: Sequence[str]
+) -> Collection[str]:
+    """Return files that a tree lacks and git may have ignored then. Raises GitFailed.
+
+    It would ignore them if nobody had added them, or a `.gitignore` above them has shown them.
+    """
+    hidden, made = set[str](), {path for path, (old, _) in changes.items() if old is None}
+    for root in roots if made else ():
+        with suppress(GitFailed):
+            names = list_project(root, ("--cached", "--ignored")).split(b"\0")
+            hidden |= made & {f"{root}/{os.fsdecode(it)}" for it in names}
+    for shown in (path for path, it in changes.items() if _shows_more(store, path, it)):
+        above = shown.removesuffix(_IGNORE_FILE)
+        hidden |= {path for path in made if path.startswith(above) and path != shown}
+    return hidden
+
+
 def _shows_more(store: CheckpointStore, path: str, change: Change) -> bool:
     """Return whether git may have ignored files before that it now lists. Raises GitFailed.
 
@@ -156,19 +172,6 @@ def _shows_more(store: CheckpointStore, path: str, change: Change) -> bool:
     left = iter(after)
     was_kept = all(line in left for line in before)
     return not was_kept or any(it.startswith(b"!") for it in {*after} - {*before})
-
-
-def _added(roots: Sequence[str]) -> Iterator[str]:
-    """Yield the files that git would ignore, as it may have done, had nobody added them."""
-    for root in roots:
-        with suppress(GitFailed):
-            names = list_project(root, ("--cached", "--ignored")).split(b"\0")
-            yield from (f"{root}/{os.fsdecode(it)}" for it in names)
-
-
-def _is_below(path: str, ignore_file: str) -> bool:
-    """Return whether a `.gitignore` may say something of a file."""
-    return path.startswith(ignore_file.removesuffix(_IGNORE_FILE))
 
 
 def _is_there(path: str) -> bool:
@@ -201,16 +204,14 @@ def what_goes_back(
     tree: that of now. Raises GitFailed.
     """
     changes, refused = store.changes(tree.id, checkpoint.tree, roots), _refused_then(checkpoint)
-    lost = [path for path, (now, then) in changes.items() if _shows_more(store, path, (then, now))]
-    added = frozenset(_added(roots)) if any(then is None for _, then in changes.values()) else ()
+    hidden = _hidden(store, {path: (then, now) for path, (now, then) in changes.items()}, roots)
     gone = {
         path
         for path, (_, then) in changes.items()
         if then is None
         and refused is not None
         and path not in refused
-        and path not in added
-        and not any(_is_below(path, it) for it in lost if it != path)
+        and path not in hidden
         and changed_at(path) > checkpoint.time
     }
     files = dict[str, FileRecord]()

@@ -11,6 +11,7 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Final
@@ -72,12 +73,24 @@ def storable_files(
     """
     found: dict[str, os.stat_result] = {}
     modes: list[tuple[str, int]] = []
-    folders = _Folders(root)
+    real = os.path.realpath(root)
+
+    @cache
+    def is_in(folder: str) -> bool:
+        """Return whether a folder is in the project, and not behind a link."""
+        return os.path.realpath(f"{root}/{folder}") == f"{real}/{folder}".rstrip("/")
+
+    @cache
+    def fault_of(folder: str) -> str | None:
+        """Return why git cannot store what is in a folder: it would wait for a named pipe."""
+        fault = fault_of(folder.rpartition("/")[0]) if folder else None
+        return fault or _fault_of(f"{root}/{folder}/.gitattributes".replace("//", "/"))
+
     for path, status in _project_files(root, refused):
         above, kind = path.rpartition("/")[0], stat.S_IFMT(status.st_mode)
-        if kind not in (stat.S_IFREG, stat.S_IFLNK) or not folders.is_in(above):
+        if kind not in (stat.S_IFREG, stat.S_IFLNK) or not is_in(above):
             continue
-        why = folders.fault(above)
+        why = fault_of(above)
         if _GIT_PART in path.lower() and _GIT_PART in path.lower().split("/"):
             why = REFUSED  # git leaves it out and says nothing
         elif status.st_size > most_bytes:
@@ -101,31 +114,6 @@ def changed_after(path: str, moment: int) -> bool:
         with suppress(FileNotFoundError, NotADirectoryError):
             return os.lstat(place).st_ctime_ns > moment
     return False
-
-
-class _Folders:
-    """The folders of a project, each looked at once."""
-
-    def __init__(self, root: str) -> None:
-        self._root = root
-        self._real = os.path.realpath(root)
-        self._found: dict[str, tuple[bool, str | None]] = {}
-
-    def is_in(self, folder: str) -> bool:
-        """Return whether a folder is in the project, and not behind a link."""
-        return self._look(folder)[0]
-
-    def fault(self, folder: str) -> str | None:
-        """Return why git cannot store what is in a folder: it would wait for a named pipe."""
-        return self._look(folder)[1]
-
-    def _look(self, folder: str) -> tuple[bool, str | None]:
-        if folder not in self._found:
-            path = f"{self._root}/{folder}".rstrip("/")
-            is_in = os.path.realpath(path) == f"{self._real}/{folder}".rstrip("/")
-            fault = self.fault(folder.rpartition("/")[0]) if folder else None
-            self._found[folder] = is_in, fault or _fault_of(f"{path}/.gitattributes")
-        return self._found[folder]
 
 
 def _fault_of(attributes: str) -> str | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -24,9 +24,8 @@ from eca_nvim.review.checkpoint_store import CheckpointStore
 from eca_nvim.review.commands import Watch
 from eca_nvim.review.git import GitFailed
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.review.snapshots import Blobs
-from eca_nvim.review.tree_changes import Found, TreeRequest, changed_at, compare
-from eca_nvim.review.turn_changes import FileRecord, Moment, TurnChanges
+from eca_nvim.review.tree_changes import Found, TreeRequest, compare
+from eca_nvim.review.turn_changes import FileRecord, TurnChanges
 from eca_nvim.review.turn_store import TurnStore
 
 if TYPE_CHECKING:
@@ -146,12 +145,13 @@ class TurnRecorder:
         asked = [*watch.turn.unsure] if watch.is_turn else []
         if moments is None or (watch.is_turn and not asked):
             return Found(), False
-        process, (start, end) = self._checkpoints().process, moments
+        (start, end), process = moments, watch.turn.process or self._checkpoints().process
+        last = watch.until if watch.turn.process else end.done
 
         def work(store: CheckpointStore) -> tuple[Found, bool]:
             found = compare(store, blobs, start, end, asked)
             turns = TurnStore(store, blobs)
-            return found, bool(found.files) and turns.others(process, start.began, end.done)
+            return found, bool(found.files) and turns.others(process, start.began, last)
 
         return await self._checkpoints().with_store(work)
 
@@ -195,7 +195,7 @@ class TurnRecorder:
         commands, blobs = self._ledger.commands, self._ledger.blobs
         watches = [it for it in commands.watches if it.turn is turn and not it.is_turn]
         starts = [it.start.moment for it in watches if it.start.moment]
-        ends = [it.until for it in watches if it.start.moment]
+        ends = [0 if it.is_uncertain else it.until for it in watches if it.start.moment]
         running = {
             path: FileRecord(it, it, began=opened.began, ended=opened.began)
             for opened in self._ledger.open_calls(turn)
@@ -227,59 +227,14 @@ class TurnRecorder:
         """Load the turns of a chat that others have saved. Raises GitFailed."""
         blobs, known, process = self._ledger.blobs, dict(self._commits), self._checkpoints().process
 
-        def work(store: CheckpointStore) -> list[tuple[str, TurnChanges, list[Found], int]]:
-            turns = TurnStore(store, blobs)
-            return [
-                (
-                    commit,
-                    it,
-                    [_since(store, start, blobs) for start in it.starts],
-                    _alone(turns, it),
-                )
-                for commit, it in turns.load(chat, known, process)
-                if it.saved not in self._own
-            ]
+        def work(store: CheckpointStore) -> Sequence[tuple[str, TurnChanges]]:
+            return TurnStore(store, blobs).load(chat, known, process)
 
-        others = await self._checkpoints().with_store(work)
+        loaded = await self._checkpoints().with_store(work)
         # What was changed here meanwhile, such as what the user has kept, is newer.
-        ours = {it.saved for it in self._unsaved}
+        ours = self._own | {it.saved for it in self._unsaved}
         ours |= {it for it, commit in self._commits.items() if known.get(it) != commit}
-        for commit, turn, found, until in others:
+        for commit, turn in loaded:
             if turn.saved not in ours:
                 self._commits[str(turn.saved)] = commit
-                self._end(turn, found, until)
                 self._ledger.add(turn)
-
-    def _end(self, turn: TurnChanges, found: list[Found], until: int) -> None:
-        """End what ran as the Neovim of a turn was killed.
-
-        until: others may have changed, too, what was changed later (ns since 1970).
-        """
-        if not turn.running and not found:
-            return
-        now = time.time_ns()
-        for path, record in turn.running.items():
-            later = {"after": self._ledger.snapshot(path), "ended": now, "changed_by_others": True}
-            turn.note(path, replace(record, **later))
-        for start, each in zip(turn.starts, found, strict=True):
-            for path, (before, after) in each.files.items():
-                is_late = not until or changed_at(path) > until
-                turn.note(
-                    path, FileRecord(before, after, is_late, None, False, True, start.began, now)
-                )
-            turn.odd_names |= each.odd_names
-        turn.compute_files()
-        self._changed(turn)
-
-
-def _alone(turns: TurnStore, turn: TurnChanges) -> int:
-    """Return until when no other Neovim's commands ran beside those that a kill has ended, or 0."""
-    began = min((it.began for it in turn.starts), default=0)
-    is_alone = turn.starts and not turns.others(turn.process, began, turn.until)
-    return turn.until if is_alone else 0
-
-
-def _since(store: CheckpointStore, start: Moment, blobs: Blobs) -> Found:
-    """Return what has changed since a moment; blocks. Raises GitFailed."""
-    now = Moment(store.take(start.roots), start.roots, start.began, start.began)
-    return compare(store, blobs, start, now)
