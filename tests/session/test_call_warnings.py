@@ -19,7 +19,7 @@ from eca_nvim.chat.vocabulary.call_details import (
     ToolKind,
 )
 from eca_nvim.chat.vocabulary.events import ToolRequested
-from eca_nvim.session.files.call_warnings import disk_warnings
+from eca_nvim.session.proposals.call_warnings import disk_warnings
 
 Value: TypeAlias = Any
 

@@ -16,7 +16,7 @@ from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested
 from eca_nvim.chat.vocabulary.intents import RequestDiff
 from eca_nvim.chat.vocabulary.ops import Notify, ShowDiff, ViewOp
 from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
-from eca_nvim.session.files.diff_tab import NOT_UTF8, UNSAVED, diff
+from eca_nvim.session.proposals.diff_tab import NOT_UTF8, UNSAVED, diff
 
 pytestmark = pytest.mark.anyio
 HUNK = "@@ -1,2 +1,2 @@\n one\n-two\n+2"

@@ -21,8 +21,8 @@ from eca_nvim.chat.vocabulary.call_details import (
 from eca_nvim.chat.vocabulary.effects import FindFiles
 from eca_nvim.chat.vocabulary.events import ToolFinished
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan
-from eca_nvim.session.files import call_warnings
-from eca_nvim.session.files.call_warnings import NamedFiles
+from eca_nvim.session.proposals import call_warnings
+from eca_nvim.session.proposals.call_warnings import NamedFiles
 
 pytestmark = pytest.mark.anyio
 

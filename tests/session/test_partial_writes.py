@@ -46,7 +46,7 @@ from eca_nvim.chat.vocabulary.ops import BlockKind, FilesChanged, ShowDiff
 from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.requests import ALLOW
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
-from eca_nvim.session.files.partial_writes import settle
+from eca_nvim.session.proposals.partial_writes import settle
 from eca_nvim.store import Store
 
 pytestmark = pytest.mark.anyio

@@ -22,7 +22,7 @@ from eca_nvim.chat.vocabulary.events import (
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind, Notify, OpenBlock, SetHeader, ShowDiff
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan
-from eca_nvim.session.files.whole_writes import with_actual_diff
+from eca_nvim.session.proposals.whole_writes import with_actual_diff
 
 pytestmark = pytest.mark.anyio
 BEFORE = "one\ntwo\n\nfour\n"

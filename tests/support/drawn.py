@@ -4,7 +4,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import ToolRequested
 from eca_nvim.review.snapshots import Blobs, take_snapshot
-from eca_nvim.session.files.whole_writes import with_actual_diff
+from eca_nvim.session.proposals.whole_writes import with_actual_diff
 
 
 def drawn(requested: ToolRequested) -> ToolCall:

@@ -32,7 +32,7 @@ from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated
 from eca_nvim.protocol.base.codec import Body, decode_as, decode_body
 from eca_nvim.review.snapshots import Blobs, Snapshot
-from eca_nvim.session.files.whole_writes import CallEvent, with_actual_diff
+from eca_nvim.session.proposals.whole_writes import CallEvent, with_actual_diff
 
 RECORDINGS: Final = tuple(sorted(path.stem for path in ACP_RECORDINGS.glob("*.jsonl")))
 FOLDER: Final = "/workspace"

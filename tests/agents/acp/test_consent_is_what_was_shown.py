@@ -22,7 +22,7 @@ from eca_nvim.digests import text_digest
 from eca_nvim.protocol.acp import decode_agent_request
 from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
-from eca_nvim.session.files.whole_writes import with_actual_diff
+from eca_nvim.session.proposals.whole_writes import with_actual_diff
 
 TEXT: Final = "one\ntwo\nthree\n"
 NAMES: Final = ("a.txt", "sub/b.txt", "new.txt", "../out.txt", "link", "crlf.txt")

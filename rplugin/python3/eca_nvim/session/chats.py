@@ -18,8 +18,8 @@ from eca_nvim.chat.user_actions.approvals import PendingList
 from eca_nvim.chat.vocabulary import call_details, effects, ops, options
 from eca_nvim.chat.vocabulary.events import ChatEvent
 from eca_nvim.review.ledger import RECORDED, Ledger
-from eca_nvim.session.files.call_warnings import disk_warnings
-from eca_nvim.session.files.whole_writes import CallEvent, with_actual_diff
+from eca_nvim.session.proposals.call_warnings import disk_warnings
+from eca_nvim.session.proposals.whole_writes import CallEvent, with_actual_diff
 from eca_nvim.session.view import SHOW, View, report_fault
 
 REFRESH_INTERVAL = 1.0
@@ -34,13 +34,13 @@ def now() -> int:
 
 
 def _settle(update: Update, event: ChatEvent) -> ChatEvent:
-    from eca_nvim.session.files.partial_writes import settle  # noqa: PLC0415 - few calls need it
+    from eca_nvim.session.proposals.partial_writes import settle  # noqa: PLC0415 - few calls need it
 
     return settle(update, event)
 
 
 def _differs(chosen: call_details.HunkChoice) -> bool:
-    from eca_nvim.session.files.partial_writes import differs  # noqa: PLC0415 - as in `_settle`
+    from eca_nvim.session.proposals.partial_writes import differs  # noqa: PLC0415 - as in `_settle`
 
     return differs(chosen)
 

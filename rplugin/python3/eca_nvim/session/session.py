@@ -45,9 +45,9 @@ from eca_nvim.review.snapshots import Blobs, take_snapshot
 from eca_nvim.review.tree_changes import TreeRequest
 from eca_nvim.server.find import Finding
 from eca_nvim.session.chats import Chats, now
-from eca_nvim.session.files.call_warnings import NamedFiles
 from eca_nvim.session.files.turn_recorder import TurnRecorder
 from eca_nvim.session.persistence import Persistence
+from eca_nvim.session.proposals.call_warnings import NamedFiles
 from eca_nvim.session.server import MakeAgent, ServerRequest
 from eca_nvim.session.servers import NewChatOptions, Servers
 from eca_nvim.session.templates.library import TemplateFolders
@@ -57,7 +57,7 @@ from eca_nvim.threads import run_in_thread
 
 if TYPE_CHECKING:
     from eca_nvim.session.files.checkpoints import Checkpoints
-    from eca_nvim.session.files.diff_tab import EditorFiles
+    from eca_nvim.session.proposals.diff_tab import EditorFiles
     from eca_nvim.session.requests.contexts import Contexts
     from eca_nvim.session.requests.images import Images
     from eca_nvim.session.requests.templates import Templates

@@ -1,5 +1,4 @@
-"""Files on disk that tool calls change: the diff tab, warnings before a call, trees around it.
+"""Files on disk before and after what agents do: checkpoints, turns, and what git says of them.
 
-Rule: a file that cannot be read is reported, its content never guessed. Git runs in a thread;
-nothing waits long for it.
+Git runs in a thread; nothing waits long for it.
 """

@@ -24,8 +24,8 @@ from eca_nvim.chat.vocabulary import ops, query_intents, states
 from eca_nvim.review.change_list import Present
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.persistence import Persistence
+from eca_nvim.session.proposals.diff_tab import EditorFiles
 from eca_nvim.session.requests.review import present_files
 from eca_nvim.session.view import View
 

@@ -15,7 +15,7 @@ from eca_nvim.path_risks import PathRisk, path_risks
 from eca_nvim.paths import NotAFile, open_regular
 from eca_nvim.session.chats import now
 from eca_nvim.session.files import late_contexts
-from eca_nvim.session.files.diff_tab import EditorFiles
+from eca_nvim.session.proposals.diff_tab import EditorFiles
 from eca_nvim.session.view import View
 from eca_nvim.threads import run_in_thread
 

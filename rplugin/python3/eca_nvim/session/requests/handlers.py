@@ -14,8 +14,6 @@ from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.completion.code import CodeCompletion
 from eca_nvim.session.completion.completion import Completion
 from eca_nvim.session.files.checkpoints import Checkpoints
-from eca_nvim.session.files.diff_tab import EditorFiles
-from eca_nvim.session.files.hunk_requests import HunkRequests
 from eca_nvim.session.files.turn_recorder import TurnRecorder
 from eca_nvim.session.installs import Installs
 from eca_nvim.session.login_dialog import LONGEST_TEXT
@@ -25,6 +23,8 @@ from eca_nvim.session.previews.commits import Commits
 from eca_nvim.session.previews.meanwhile import Meanwhile
 from eca_nvim.session.previews.questions import Questions
 from eca_nvim.session.previews.rewrites import Rewrites
+from eca_nvim.session.proposals.diff_tab import EditorFiles
+from eca_nvim.session.proposals.hunk_requests import HunkRequests
 from eca_nvim.session.requests.comments import CommentRequests
 from eca_nvim.session.requests.contexts import Contexts
 from eca_nvim.session.requests.images import Images

@@ -36,8 +36,8 @@ from eca_nvim.review.undo import (
 from eca_nvim.review.unreviewed import unreviewed
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.files.checkpoints import Checkpoints
-from eca_nvim.session.files.diff_tab import EditorFiles, diff
 from eca_nvim.session.files.turn_recorder import TurnRecorder
+from eca_nvim.session.proposals.diff_tab import EditorFiles, diff
 from eca_nvim.session.requests import history_edits
 from eca_nvim.session.view import Refused, View
 from eca_nvim.threads import run_in_thread

@@ -32,7 +32,7 @@ from eca_nvim.path_risks import PathRisk, path_risks
 from eca_nvim.paths import open_regular
 from eca_nvim.review.snapshots import MOST_SNAPSHOT_BYTES
 from eca_nvim.review.text_changes import text_of
-from eca_nvim.session.files.whole_writes import changed_line_ends
+from eca_nvim.session.proposals.whole_writes import changed_line_ends
 from eca_nvim.threads import run_in_thread
 
 MOST_WAITING: Final = 1000

@@ -28,7 +28,7 @@ from eca_nvim.chat.text.text_differences import parts_of
 from eca_nvim.chat.user_actions.approvals import choose_hunks, decide, waiting_call
 from eca_nvim.chat.vocabulary import call_details, intents
 from eca_nvim.path_risks import real_path
-from eca_nvim.session.files.diff_tab import (
+from eca_nvim.session.proposals.diff_tab import (
     NOT_UTF8,
     NothingToShow,
     ReadSnapshot,

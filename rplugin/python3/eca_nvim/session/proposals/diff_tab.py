@@ -32,7 +32,7 @@ from eca_nvim.chat.vocabulary import call_details, intents, ops, states
 from eca_nvim.paths import path_fault
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.text_changes import is_latin1, text_of
-from eca_nvim.session.files.whole_writes import changed_line_ends
+from eca_nvim.session.proposals.whole_writes import changed_line_ends
 
 ReadSnapshot: TypeAlias = Callable[[str], Snapshot]
 """Takes a snapshot of a file as it is on disk."""
