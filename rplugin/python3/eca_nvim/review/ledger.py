@@ -70,7 +70,6 @@ class Ledger:
         self._open: dict[tuple[str, int], _OpenCall] = {}
         self.versions = Counter[str]()
         """How often the changes of a chat that are known have become others, by its id."""
-        self._links: set[str] = set()  # files of turns that were links, or are
         self.last_numbers: Mapping[str, int] = {}
         """The number of the last turn that an earlier Neovim knows, by the id of its chat."""
         self.changed: Callable[[TurnChanges], object] = lambda _: None
@@ -82,7 +81,8 @@ class Ledger:
 
     def present(self, path: str) -> Snapshot:
         """Take a snapshot of a file that turns have changed, or of a link that they have."""
-        return take_snapshot(path, self.blobs, follow=path not in self._links)
+        known = (it.files[path] for it in self._turns if path in it.files)
+        return take_snapshot(path, self.blobs, follow=not any(it.is_link for it in known))
 
     def seen_before(self, chat: Chat, block: ToolBlock | None, path: str) -> Snapshot:
         """Return a file as first observed for a call, or as it is now if it was not."""
@@ -138,10 +138,9 @@ class Ledger:
 
     def _with_content(self, content: bytes, like: Snapshot) -> Snapshot:
         try:
-            blob = self.blobs.keep(content)
+            return replace(like, blob=self.blobs.keep(content), fault=None)
         except OSError as fault:
             return Snapshot(fault=f"it could not be stored: {fault.strerror}")
-        return Snapshot(blob, like.mode, like.place, like.missing)
 
     def is_watched(self, chat_id: str, block_id: int) -> bool:
         """Return whether a call that has not ended may change any file."""
@@ -255,12 +254,8 @@ class Ledger:
     def is_changed(self, turn: TurnChanges) -> None:
         """Note that what is known of a turn has changed."""
         turn.compute_files()
-        self._known(turn)
-        self.changed(turn)
-
-    def _known(self, turn: TurnChanges) -> None:
         self.versions[turn.chat] += 1
-        self._links |= {path for path, it in turn.files.items() if it.is_link}
+        self.changed(turn)
 
     def number_after(self, last: Mapping[str, int]) -> None:
         """Let the turns that are known by now follow those of earlier Neovims, by chat."""
@@ -300,9 +295,9 @@ class Ledger:
         now = {"ended": time.time_ns(), "changed_by_others": True}
         for path, record in turn.running.items():
             turn.note(path, replace(record, after=self.snapshot(path), **now))
+        self.versions[turn.chat] += 1
         if turn.running:
             self.is_changed(turn)
-        self._known(turn)
         self.commands.resume(turn)
 
 
