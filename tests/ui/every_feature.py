@@ -102,8 +102,9 @@ def waiting_prompts(nvim: Neovim) -> None:
 def review(nvim: Neovim) -> None:
     """List changes, keep, comment, review and undo them; list the files used."""
     eca(nvim, "trust on")
-    prompt(nvim, "refactor")
+    prompt(nvim, "run it")
     eca(nvim, "trust off")
+    prompt(nvim, "refactor", *["approve"] * 5)  # no tree has its files: each is seen as it is asked
     nvim.command("Eca changes")
     nvim.wait_until("vim.bo.buftype == 'quickfix'")
     nvim.keys("jj")
