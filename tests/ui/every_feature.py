@@ -128,6 +128,7 @@ def context(nvim: Neovim) -> None:
     eca(nvim, "add", "contexts", "add src/mod.lua", "add! src/mod.lua")
     eca(nvim, "rewrite as it was", "put")
     nvim.lua("require('eca.preview').put({ buf = 0, first = 1, last = 1, lines = {} })")
+    nvim.lua("require('eca.host').ask('path_risks', { path = '/etc/hosts' }, function() end)")
     catch_up(nvim)
     nvim.lua("eca = require('eca') eca.drop() eca.drop({ id = eca.rewrite({ prompt = 'x' }) })")
     catch_up(nvim)

@@ -80,7 +80,13 @@ def test_code_for_a_file_is_a_diff_of_it(
         "Compare a.lua with b.lua:\n" + CODE.replace("y", "five"),
         "As in https://example.com/src/six.lua says:\n" + CODE.replace("y", "six"),
         "In `~/.config/nvim/seven.lua`:\n" + CODE.replace("y", "seven"),
+        "In `.git/config`:\n" + CODE.replace("y", "eight"),
+        "In `.git/hooks/pre-commit`:\n" + CODE.replace("y", "nine"),
+        "In `.nvim.lua`:\n" + CODE.replace("y", "ten"),
     )
+    (workspace / ".git").mkdir(exist_ok=True)
+    (workspace / ".git" / "config").write_text("[core]\n")
+    (workspace / ".nvim.lua").write_text("local y = 1\n")
     nvim = answered(start_nvim, scripted_server, file, *answers)
     put(nvim, "local one")
     nvim.wait_until("vim.fn.tabpagenr('$') == 2")
@@ -96,14 +102,18 @@ def test_code_for_a_file_is_a_diff_of_it(
     nvim.wait_screen("1 change")
     nvim.keys("dO:write ++p<CR>")
     assert (workspace / "made" / "new.lua").read_text() == "local two = 2\nlocal z = 3\n"
-    outside = (
-        ("three", "away.lua"),
-        ("four", "link/away.lua"),
-        ("seven", "~/.config/nvim/seven.lua"),
+    by_git = "in a git folder, from which git runs programs"
+    asked = (
+        ("three", "away.lua, outside of the workspace"),
+        ("four", "link/away.lua, outside of the workspace"),
+        ("seven", "~/.config/nvim/seven.lua, outside of the workspace"),
+        ("eight", f"The code is for .git/config, {by_git}"),
+        ("nine", f"New file .git/hooks/pre-commit, {by_git}"),
+        ("ten", "The code is for .nvim.lua, run by Neovim or another editor when it starts"),
     )
-    for mark, name in outside:
+    for mark, question in asked:
         put(nvim, f"local {mark}")
-        nvim.wait_screen(f"{name}, outside of the workspace")
+        nvim.wait_screen(question)
         nvim.keys("2<CR>")
         nvim.wait_until("vim.fn.mode() == 'n'")
     for mark in ("five", "six"):  # two names, and an address: it goes where the user was

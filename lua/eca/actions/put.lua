@@ -2,8 +2,8 @@
 ---
 --- Rules kept here:
 --- - What is put is what the transcript shows. Nothing is changed before the user accepts it there.
---- - Names of files come from a model: they are data. A file outside of the workspace, and a new
----   one, is asked about before anything is opened.
+--- - Names of files come from a model: they are data. A file outside of the workspace, a new one,
+---   and one that programs obey is asked about before anything is opened.
 --- - Nothing is run: a command goes to the prompt line of a terminal, without the key that runs it,
 ---   and one line at a time.
 local choose = require('eca.ui.choose')
@@ -109,38 +109,20 @@ local function file_of(code)
   end
 end
 
---- Does a path stay in the workspace, links followed?
----@param path string
----@return boolean
-local function is_inside(path)
-  local parent = path
-  while parent ~= '/' and not vim.uv.fs_lstat(parent) do
-    parent = vim.fs.dirname(parent)
-  end
-  local real = vim.uv.fs_realpath(parent)
-  if not real or path:find('/%.%./') then
-    return false
-  end
-  return paths.inside(
-    real,
-    vim.tbl_map(function(folder)
-      return vim.uv.fs_realpath(folder) or folder
-    end, host.folders())
-  )
-end
-
+--- Ask before a file is opened that is new, outside of the workspace, or obeyed by programs.
 ---@param file eca.NamedFile
 ---@param go_on fun()
 local function ask_about(file, go_on)
-  local name, outside = paths.short(file.path), not is_inside(file.path)
-  local where = outside and ', outside of the workspace' or ''
-  if file.is_new then
-    choose.sure('Create', ('New file %s%s'):format(name, where), go_on)
-  elseif outside then
-    choose.sure('Go on', ('The code is for %s%s'):format(name, where), go_on)
-  else
-    go_on()
-  end
+  host.ask('path_risks', { path = file.path }, function(risks)
+    local told = table.concat({ paths.short(file.path), unpack(risks or {}) }, ', ')
+    if risks and file.is_new then
+      choose.sure('Create', 'New file ' .. told, go_on)
+    elseif risks and #risks > 0 then
+      choose.sure('Go on', 'The code is for ' .. told, go_on)
+    elseif risks then
+      go_on()
+    end
+  end)
 end
 
 ---@param code eca.Code

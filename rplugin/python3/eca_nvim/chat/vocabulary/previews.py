@@ -68,6 +68,16 @@ class PutText(bases.Intent, frozen=True, tag="put"):
     below: bool = False
 
 
+class FindRisks(bases.Intent, frozen=True, tag="path_risks"):
+    """Ask what there is to say of a file that an answer names, before its code goes there.
+
+    path: absolute. The answer is a list of texts, empty for an ordinary file of the workspace.
+    """
+
+    path: str
+    request: int
+
+
 class ListInstructions(bases.Intent, frozen=True, tag="instructions"):
     """Ask for the last instructions of rewrites in this project, the newest first.
 

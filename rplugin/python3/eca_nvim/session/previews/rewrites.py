@@ -30,6 +30,7 @@ from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.previews import (
     AnswerReplaced,
     AskInPlace,
+    FindRisks,
     ListInstructions,
     PreviewState,
     PutText,
@@ -37,11 +38,13 @@ from eca_nvim.chat.vocabulary.previews import (
     SetPreview,
     StopPreview,
 )
+from eca_nvim.path_risks import PathRisk, is_inside, path_risks, real_path
 from eca_nvim.session.aside import Aside
 from eca_nvim.session.files.late_contexts import read_late
 from eca_nvim.session.previews.meanwhile import Meanwhile
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.view import View, isolated
+from eca_nvim.threads import run_in_thread
 
 PACE: Final = 0.08
 """Seconds between two states of an answer that comes."""
@@ -57,6 +60,7 @@ _INSTRUCTIONS: Final = ("rewrite", "instructions")
 EMPTY: Final = "the answer is empty"
 THERE: Final = "the code is there already"
 SAME: Final = "the answer changes nothing"
+_OUTSIDE: Final = "outside of the workspace"
 LONG: Final = "the answer is too long for a rewrite"
 
 _HOW: Final = (
@@ -112,6 +116,13 @@ class Answer:
         return found
 
 
+def _risks(path: str, folders: Sequence[str]) -> Sequence[str]:
+    """Return what there is to say of a file, shown after its name; looks at the disk."""
+    found = path_risks(path, folders)
+    outside = found.pop(PathRisk.OUTSIDE, None) or not is_inside(real_path(path), folders)
+    return [*([_OUTSIDE] if outside else []), *(it.value for it in found)]
+
+
 class Rewrites:
     """Handles the user's requests about rewrites, and about code of answers."""
 
@@ -131,6 +142,7 @@ class Rewrites:
         self._running: dict[str, anyio.CancelScope] = {}
         self.table: Mapping[type[Intent], Callable[[Any], object]] = {
             Rewrite: self._rewrite,
+            FindRisks: self._find_risks,
             PutText: self._put,
             StopPreview: self._stop,
             ListInstructions: self._instructions,
@@ -144,6 +156,10 @@ class Rewrites:
             known = [new, *(it for it in known if it != new)][:MOST_INSTRUCTIONS]
             saved.keep(*_INSTRUCTIONS, "\n".join(known))
         return known
+
+    async def _find_risks(self, intent: FindRisks) -> Sequence[str]:
+        """Return what there is to say of a file."""
+        return await run_in_thread(partial(_risks, intent.path, [*self._folders()]))
 
     def _put(self, intent: PutText) -> None:
         """Show the changes that put a text of the user's choice into their buffer."""
