@@ -12,7 +12,7 @@ from tests.session.rig import Rig
 
 from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.panels import ActInPanel, Row, SetRows, ShowPanel
-from eca_nvim.server.find import Finding
+from eca_nvim.server.find import Finding, ServerOptions
 from eca_nvim.server.installed import versions
 
 pytestmark = pytest.mark.anyio
@@ -184,6 +184,33 @@ async def test_nothing_that_a_registry_says_is_hidden_in_a_plan(
     assert "last'" in text
     assert "Install odd 1 99" in shown.text("odd")
     assert "… by" in shown.text("odd")
+
+
+async def test_an_agent_that_needs_more_says_so_and_starts_with_the_users_variables(
+    shown: Shown, tmp_path: Path
+) -> None:
+    uv = tmp_path / "bin" / "uv"
+    uv.parent.mkdir()
+    agent = (
+        '#!/bin/sh\nread it; [ -n "$FAST_AGENT_MODEL" ] || { echo No model >&2; exit 1; }\n'
+        'echo \'{"jsonrpc": "2.0", "id": 1, "result": {"agentInfo": {"version": "1.2"}}}\'; read it'
+    )
+    uv.write_text(
+        '#!/bin/sh\n/bin/mkdir -p "$UV_TOOL_BIN_DIR"\ncd "$UV_TOOL_BIN_DIR"\n'
+        f"/bin/cat >fast-agent-acp <<'END'\n{agent}\nEND\n/bin/chmod +x fast-agent-acp\n"
+    )
+    uv.chmod(0o755)
+    (uv.parent / "env").symlink_to("/usr/bin/env")
+    needs = "set $FAST_AGENT_MODEL, or that in servers.fast-agent.env, as to sonnet"
+    await shown.act("install", "fast-agent")
+    await shown.until("fast-agent", f"It does not start before you {needs}.")
+    await shown.act("yes", shown.answer_row("fast-agent").id)
+    await shown.until("fast-agent", "not done")
+    assert f"exit code 1: No model; {needs}, then install it again" in shown.text("fast-agent")
+    options = {"fast-agent": ServerOptions(environment={"FAST_AGENT_MODEL": "sonnet"})}
+    shown.rig.session.configure({}, Finding(options, shown.folder))
+    await shown.act("yes", shown.answer_row("fast-agent").id)
+    await shown.until("fast-agent", "fast-agent 1.2 is installed")
 
 
 async def test_what_needs_npm_says_so_and_download_may_be_off(shown: Shown, tmp_path: Path) -> None:

@@ -22,12 +22,13 @@ ACP: Final = "acp"
 class KnownServer(NamedTuple):
     """A server: its command line, and the command that installs it or a page about that.
 
-    protocol: 'acp' or 'eca'.
+    protocol: 'acp' or 'eca'. needs: what it does not start without, "" for nothing.
     """
 
     command: tuple[str, ...]
     install: str
     protocol: str = ACP
+    needs: str = ""
 
     @property
     def remedy(self) -> str:

@@ -26,7 +26,7 @@ import anyio
 
 from eca_nvim.jsonrpc import LineFraming
 from eca_nvim.server import download
-from eca_nvim.server.find import ACP, ECA
+from eca_nvim.server.find import ACP, ECA, KNOWN
 from eca_nvim.server.installed import (
     KEPT,
     NotInstalled,
@@ -60,7 +60,8 @@ PROGRESS_SECONDS: Final = 0.25
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-_FIRST: Final = "set it up, then install it again"
+_SET_UP: Final = "set it up"
+_AGAIN: Final = "then install it again"
 _BEFORE: Final = "the version before is still used"
 
 
@@ -91,7 +92,8 @@ class Installer:
             case "plan":
                 return self._plan(name)
             case "install":
-                return {"done": self._install(read_plan(request["plan"]))}
+                variables = request.get("environment", {})
+                return {"done": self._install(read_plan(request["plan"]), variables)}
             case "undo":
                 with changing(folder, name):
                     return {"done": f"{name} {switch_back(folder, name).version} is used again"}
@@ -114,7 +116,7 @@ class Installer:
 
     # --- one installation -------------------------------------------------------------------------
 
-    def _install(self, plan: Plan) -> str:
+    def _install(self, plan: Plan, variables: Mapping[str, str]) -> str:
         place = Path(plan.place)
         with changing(self._source.folder, plan.name) as home:
             if place.parent != home:
@@ -127,10 +129,12 @@ class Installer:
                 )
                 _say("starting it, to see whether it answers …")
                 try:
-                    title = asyncio.run(self._greet(version))
+                    title = asyncio.run(self._greet(version, variables))
                 except Failed as fault:
                     is_first = versions(self._source.folder, plan.name).current is None
-                    raise Failed(f"{fault}; {_FIRST if is_first else _BEFORE}") from fault
+                    needs = KNOWN[plan.name].needs if plan.name in KNOWN else ""
+                    remedy = f"{needs or _SET_UP}, {_AGAIN}" if is_first else _BEFORE
+                    raise Failed(f"{fault}; {remedy}") from fault
                 if plan.version == NEWEST and title:
                     version = version._replace(version=title)
                 switch(self._source.folder, plan.name, version)
@@ -175,15 +179,18 @@ class Installer:
         download.unpack(archive, plan.url.partition("?")[0], place, plan.program)
         archive.unlink()
 
-    async def _greet(self, version: Version) -> str:
-        """Return how a new version calls itself when it answers `initialize`. Raises Failed."""
+    async def _greet(self, version: Version, variables: Mapping[str, str]) -> str:
+        """Return how a new version calls itself when it answers `initialize`. Raises Failed.
+
+        variables: those that the user's options give it.
+        """
         is_acp = version.protocol == ACP
         params: dict[str, Any] = {"protocolVersion": 1, "clientCapabilities": {}}
         if not is_acp:
             params = {"processId": os.getpid(), "clientInfo": {"name": "Neovim"}}
             params |= {"capabilities": {"codeAssistant": {"chat": True}}, "workspaceFolders": []}
         framing = LineFraming() if is_acp else None
-        env = {**version.environment, **child_environment()}
+        env = {**version.environment, **child_environment(), **variables}
         faults = []
         try:
             async with open_connection(

@@ -26,6 +26,7 @@ from eca_nvim.server.find import (
     ECA,
     KNOWN,
     BadServerOption,
+    ServerOptions,
     find_server,
     run_module,
 )
@@ -143,7 +144,9 @@ class Installs:
         install = self._begin(name, Stage.WORKING)
         install.plan = shown.plan
         assert shown.plan is not None
-        self._start(install, "install", plan=shown.plan.table())
+        options = self._servers.finding.servers.get(name, ServerOptions())
+        variables = {**options.environment}
+        self._start(install, "install", plan=shown.plan.table(), environment=variables)
 
     def do(self, name: str, what: str) -> None:
         """Switch back to the version before (`undo`), `uninstall`, or `refresh` the registry."""

@@ -268,6 +268,8 @@ class ServersPanel(Panel):
 def _plan_rows(plan: Plan, stage: Stage, used_before: str) -> Iterator[Row]:
     """Yield what would be done, whole, and last the row with the keys that answer."""
     texts = [*_plan_texts(plan)]
+    if plan.name in KNOWN and (needs := KNOWN[plan.name].needs):
+        texts.append([rest(f"It does not start before you {needs}.", "EcaWarning")])
     if used_before:
         texts.append([rest(f"It is not used while {_home(used_before)} is there.", "EcaWarning")])
     keys = ["yes", *(["scripts"] if plan.how == NPM else []), "cancel"]
