@@ -45,7 +45,7 @@ local M = {}
 ---@field open fun(name: string) shows another panel in its place
 ---@field close fun() closes the window in which the user is
 
-local LEAST_ROWS, MOST_ROWS, SHARE = 4, 14, 0.4
+local LEAST_ROWS, MOST_ROWS, SHARE, ASKED_SHARE = 4, 14, 0.4, 0.75
 local COLUMNS = 70 -- of a window that has room for columns
 --- What a panel shows until the host has filled it.
 local FIRST = '  …'
@@ -205,17 +205,24 @@ end
 --- Give a panel's window the height that its rows need, up to a share of the screen. It only grows,
 --- so that what is below the cursor does not jump, and not if the user has set another height.
 ---@param panel eca.ShownPanel
-local function fit(panel)
+---@param asked? eca.AskedRows they are shown from the first one on, all if they have room
+local function fit(panel, asked)
   for _, win in ipairs(vim.fn.win_findbuf(panel.buf)) do
     local height, ours = vim.api.nvim_win_get_height(win), vim.w[win].eca_panel_height
     local is_split = vim.fn.win_gettype(win) == '' and not is_last(win)
     if is_split and (ours == nil or ours == height) then
       local most = math.max(LEAST_ROWS, math.min(MOST_ROWS, math.floor(vim.o.lines * SHARE)))
-      local last = math.min(#panel.rows, most)
-      local needed = vim.api.nvim_win_text_height(win, { end_row = math.max(0, last - 1) }).all
+      local rows = asked or { end_row = math.max(0, math.min(#panel.rows, most) - 1) }
+      local needed = vim.api.nvim_win_text_height(win, rows).all
+      most = asked and math.floor(vim.o.lines * ASKED_SHARE) or most
       local wanted = math.max(ours or LEAST_ROWS, math.min(most, needed + 1)) -- with the winbar
       vim.api.nvim_win_set_height(win, wanted)
       vim.w[win].eca_panel_height = vim.api.nvim_win_get_height(win)
+    end
+    if asked then
+      vim.api.nvim_win_call(win, function()
+        vim.fn.winrestview({ topline = asked.start_row + 1 })
+      end)
     end
   end
 end
@@ -264,10 +271,9 @@ function M.set_rows(op)
   if not op.more then
     restore(panel, panel.places)
     panel.places = nil
-    keys.aim(panel)
   end
   panel.was_wide = is_wide(panel.buf)
-  fit(panel)
+  fit(panel, not op.more and keys.aim(panel) or nil)
   keys.refresh(panel)
   chat_rows.watch(panel)
 end

@@ -261,9 +261,14 @@ function M.help(panel)
   })
 end
 
+---@class eca.AskedRows what the user is asked about, 0-based
+---@field start_row integer
+---@field end_row integer
+
 --- Put the cursor on the row that a panel was opened for, then on that with the keys that answer;
 --- not if the user has moved it.
 ---@param panel eca.ShownPanel
+---@return eca.AskedRows? asked if the keys that answer have come
 function M.aim(panel)
   local win = panel.aim and vim.fn.win_findbuf(panel.buf)[1]
   local at = win and panel.rows[vim.api.nvim_win_get_cursor(win)[1]]
@@ -273,7 +278,9 @@ function M.aim(panel)
     panel.aim = nil
     return
   end
+  local first = 1
   for index, row in ipairs(panel.rows) do
+    first = row.id == panel.aim and index or first
     local is_answer = vim.startswith(row.id, panel.aim .. '\nyes ')
     if is_answer then
       panel.aim, panel.guard, panel.guarded = nil, guard.begin(), row.id
@@ -282,7 +289,8 @@ function M.aim(panel)
       vim.api.nvim_win_set_cursor(win, { index, 0 })
     end
     if is_answer then
-      return
+      vim.cmd.redraw() -- else 'statuscolumn' has no width after other rows, and heights are wrong
+      return { start_row = first - 1, end_row = index - 1 }
     end
   end
 end
