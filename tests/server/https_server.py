@@ -22,8 +22,10 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import ClassVar
 
 NAMES = [
     f"eca-native-{kind}{system}.zip"
@@ -175,6 +177,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     """Answers; `ROW/latest` is a listing, `ROW/NAME.zip` an archive."""
 
     protocol_version = "HTTP/1.1"
+    failed: ClassVar = set[str]()
+    """What has been asked for in the row `flaky`."""
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002, ARG002 - its name there
         say(self.command, self.path, self.headers.get("Range", ""))
@@ -273,6 +277,40 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body[: len(body) // 2])
         self.wfile.flush()
         self.connection.close()
+
+    def _silent(self, _: str) -> None:
+        """Say nothing until the client gives up."""
+        with suppress(OSError):
+            self.connection.recv(1)
+        self.close_connection = True
+
+    def _flaky(self, name: str) -> None:
+        """Fail for the first time."""
+        is_first = name not in self.failed
+        self.failed.add(name)
+        self._send(b"" if is_first else ARCHIVES["good"], status=503 if is_first else 200)
+
+    def _endless(self, _: str) -> None:
+        """Send more than is wanted, and do not say how much."""
+        self.send_response(200)
+        self.end_headers()
+        self.close_connection = True
+        with suppress(OSError):
+            while True:
+                self.wfile.write(FILLER)
+
+    def _held(self, _: str) -> None:
+        """Send a part, and no more until the client is gone; send the rest to who asks for it."""
+        if "Range" in self.headers:
+            self._broken("")
+            return
+        body = ARCHIVES["good"]
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[: 3 * len(body) // 4])
+        self.wfile.flush()
+        self._silent("")
 
     def _slow(self, _: str) -> None:
         body = ARCHIVES["good"]

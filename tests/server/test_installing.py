@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -215,6 +216,8 @@ def test_a_release_without_a_sum_needs_one_that_is_typed(disk: Disk) -> None:
     assert "its SHA-256 is wrong" in wrong["fault"]
     right = disk.ask("nosum", "install", plan={**plan, "sum": sum_of("good")})
     assert right == {"done": "eca 1.0 is installed"}
+    moved = disk.ask("nosum", "install", plan={**plan, "place": str(disk.folder / "x" / "1.0-a")})
+    assert "nothing was done" in moved["fault"]
 
 
 def test_no_network_an_unknown_authority_and_a_proxy(disk: Disk, web: Web) -> None:
@@ -239,15 +242,12 @@ def test_no_network_an_unknown_authority_and_a_proxy(disk: Disk, web: Web) -> No
 
 
 def test_two_at_once_and_one_that_is_killed(disk: Disk) -> None:
-    plan = disk.ask("slow", "plan")["plan"]
-    first = disk.start("slow", "install", plan=plan)
-    assert first.stdout
-    while b"progress" not in first.stdout.readline():
-        pass
-    second = disk.ask("slow", "install", plan=disk.ask("slow", "plan")["plan"])
+    plan = disk.ask("held", "plan")["plan"]
+    first = disk.start("held", "install", plan=plan)
+    while not (there := [*disk.folder.glob("*/download-*")]) or not there[0].stat().st_size:
+        time.sleep(0.01)
+    second = disk.ask("held", "install", plan=disk.ask("held", "plan")["plan"])
     assert "another Neovim is installing or removing eca" in second["fault"]
-    while json.loads(first.stdout.readline())["progress"][0] < 20_000:
-        pass
     os.killpg(first.pid, signal.SIGKILL)
     first.wait()
     for pipe in (first.stdin, first.stdout, first.stderr):
@@ -256,7 +256,7 @@ def test_two_at_once_and_one_that_is_killed(disk: Disk) -> None:
     assert disk.used is None
     (kept,) = (disk.folder / ECA).glob("download-*")
     assert kept.stat().st_size > 0
-    assert disk.install("slow") == "eca 1.0 is installed"
+    assert disk.install("held") == "eca 1.0 is installed"
     while "Range: bytes=" not in (line := disk.web.asked()) and "bytes=" not in line:
         assert line
 
@@ -270,7 +270,7 @@ def test_what_was_there_does_not_fit(disk: Disk) -> None:
 
 
 def test_the_end_of_neovim_ends_it(disk: Disk) -> None:
-    process = disk.start("slow", "install", plan=disk.ask("slow", "plan")["plan"])
+    process = disk.start("held", "install", plan=disk.ask("held", "plan")["plan"])
     assert process.stdout
     assert process.stderr
     process.stdout.readline()
