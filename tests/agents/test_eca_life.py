@@ -156,7 +156,9 @@ async def test_a_death_is_told_with_the_last_words(
     assert client.exit is not None
     assert (client.exit.expected, client.exit.code) == (False, 3)
     remedy = "your next prompt or :Eca restart starts it again"
-    assert client.exit.reason == f"the server ended, exit code 3: {remedy}"
+    assert client.exit.reason == (
+        f"the server ended, exit code 3: {remedy}\nIt wrote: out of memory"
+    )
     assert client.exit.stderr_tail == ("one", "out of memory")
 
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Workspace
 from eca_nvim.agents.path_map import MappedFraming, PathMap
 from eca_nvim.agents.trace import Dialect, Trace
-from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.chat.vocabulary import contexts as ours
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
@@ -75,6 +75,8 @@ def events_of(
 
 
 _STDERR_LINES: Final = 20
+_LONGEST: Final = 300
+"""Cells of the line that says why a process has ended."""
 
 
 class ProcessOptions(Struct, frozen=True):
@@ -272,6 +274,8 @@ class ProcessAgent(Agent, Generic[LifeT]):
         if not self._leaving:
             again = "your next prompt or :Eca restart starts it again"
             reason = f"the {self.NOUN} ended, {ending}: {again}"
+            if last := one_line(telling_line(ending.stderr_tail)):
+                reason += f"\nIt wrote: {truncate(last, _LONGEST)}"
         return AgentExit(
             reason=reason,
             code=ending.code,

@@ -52,7 +52,9 @@ _ENDS: Mapping[ServerRequest, ServerState] = {
 }
 """The requests that end a run, and the state that each leads to."""
 
-_ANOTHER = ":Eca server chooses another server, :Eca server demo the demo agent"
+_ANOTHER = (
+    ":Eca restart tries again, :Eca server chooses another server, :Eca server demo the demo agent"
+)
 
 _STARTS = frozenset({ServerRequest.START, ServerRequest.RESTART})
 
