@@ -12,7 +12,7 @@ from tests.session.rig import FakeAgent, Rig
 
 from eca_nvim.agents.abilities import AgentRefused, LoginCommand, LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.base import AgentExit
-from eca_nvim.chat.vocabulary.events import NoticeReceived, Role, TextReceived
+from eca_nvim.chat.vocabulary.events import ChatDeleted, NoticeReceived, Role, TextReceived
 from eca_nvim.chat.vocabulary.intents import OpenChat, SendPrompt, StopTurn
 from eca_nvim.chat.vocabulary.login import (
     EndLogin,
@@ -335,6 +335,13 @@ async def test_that_a_login_is_needed_is_known_until_the_agent_works(
             await turn(rig, "/help")
             assert wanted(tmp_path) == {"eca"}, "a command may work without one"
             await turn(rig, "hello")
+            assert wanted(tmp_path) == frozenset()
+            wants(rig.agent, "a")
+            await asked(rig, "agent needs a login")
+            rig.agent.say("a", ChatDeleted())
+            await rig.done()
+            assert wanted(tmp_path) == {"eca"}, "the end of a chat is no answer"
+            return
         assert wanted(tmp_path) == frozenset()
         rig.do(LogOut("a"))
         await rig.view.until(lambda: "You are logged out." in rig.view.text())

@@ -140,7 +140,8 @@ class Login:
 
     def turn_ended(self, chat: Chat) -> None:
         """Note that the agent has answered a prompt, however the user has logged in."""
-        if self.is_wanted and chat.turn.end is states.TurnEnd.DONE and not chat.turn.by_command:
+        is_answer = chat.turn.end is states.TurnEnd.DONE and not chat.turn.by_command
+        if self.is_wanted and is_answer and not chat.deleted:
             self._wanted.note(self._name, wanted=False)
 
     def state_changed(self, state: ServerState) -> None:
