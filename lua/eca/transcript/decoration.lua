@@ -128,8 +128,10 @@ local function has(buf, row, group, column)
   local marks = vim.api.nvim_buf_get_extmarks(buf, colours, { row, 0 }, { row, -1 }, options)
   return vim.iter(marks):any(function(mark)
     local first, text = mark[3], mark[4]
-    local holds = not column or (first <= column and (column < text.end_col or text.end_row > row))
-    return text.hl_group == group and holds
+    if text.hl_group ~= group or not column then -- one of a whole row has no end
+      return text.hl_group == group
+    end
+    return first <= column and (column < text.end_col or text.end_row > row)
   end)
 end
 
