@@ -88,6 +88,9 @@ function M.export(file, overwrite)
   end
   local chat = require('eca.window').current_chat() or require('eca.chat.buffers').new()
   require('eca.host').ask('transcript', { chat = chat }, function(markdown)
+    if not markdown then -- the host is gone
+      return
+    end
     local lines = vim.split((markdown:gsub('\n$', '')), '\n', { plain = true })
     if path then
       write_file(lines, path)

@@ -150,7 +150,9 @@ function M.run(pattern)
     return
   end
   require('eca.host').ask('grep', { chat = chat, pattern = pattern }, function(found)
-    if found.fault then
+    if not found then -- the host is gone
+      return
+    elseif found.fault then
       require('eca.ui.notify').warn(found.fault)
     elseif #found.hits == 0 then
       require('eca.ui.notify').info('not found: ' .. pattern)

@@ -100,7 +100,9 @@ function M.add(chat, item, checked)
   end
   local described = require('eca.context.texts').described(copy) -- late: rarely needed
   host.ask('check_context', { item = described }, function(answer)
-    if answer.fault then
+    if not answer then -- the host is gone: it is looked at when it is sent
+      return
+    elseif answer.fault then
       take_off(chat, copy)
     else
       copy.first, copy.last = answer.first or copy.first, answer.last or copy.last

@@ -82,7 +82,9 @@ end
 function M.open(chat)
   local asked = return_window.asked()
   host.ask('files', { chat = chat }, function(uses)
-    show(uses, asked)
+    if uses then
+      show(uses, asked)
+    end
   end)
 end
 
