@@ -9,6 +9,7 @@ from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.growth import LUA_COST
 from tests.support.screen import Value
+from tests.ui.staged import chat_text, draw
 from tests.ui.view import CHAT, View, assistant, numbered, open_view, start_view, tool, user
 
 from eca_nvim.chat.handlers import reducer
@@ -371,3 +372,27 @@ def test_a_buffer_that_is_wiped_out_between_two_ops_is_drawn_again(view: View) -
     view.draw(*assistant(1, "one"), told, ops.ClearChat(CHAT), *assistant(2, "two"))
     view.open()
     assert view.lines()[-1].strip() == "two"
+
+
+def test_enter_on_a_prompt_is_no_fault(view: View) -> None:
+    view.draw(*user(1, "one\ntwo"))
+    view.nvim.keys("<C-w>kggj$<CR>")
+    assert view.nvim.messages() == ""
+
+
+INTERRUPTED = """
+local functions = require('eca.view.ops').text_functions
+local append = functions.append
+functions.append = function()
+  functions.append = append
+  error('Keyboard interrupt', 0)
+end
+"""
+"""Lua code that does to the next text what <C-c> may do while it is drawn."""
+
+
+def test_what_a_key_interrupts_is_drawn_all_the_same(view: View) -> None:
+    view.nvim.lua(INTERRUPTED)
+    draw(view.nvim, *chat_text("one"))
+    view.nvim.wait_for(lambda: "one" in view.lines("c1")[-1], "the text")
+    assert view.nvim.messages() == ""

@@ -7,8 +7,8 @@
 --- - What is forbidden only now (E565, the command-line window) is raised: it is drawn later.
 local M = {}
 
---- Errors that mean "not now": text locked, command-line window, sandbox.
-M.LATER = { 'E565:', 'E523:', 'E11:', 'E12:', 'E48:' }
+--- Errors that mean "not now": text locked, command-line window, sandbox, <C-c> for something else.
+M.LATER = { 'E565:', 'E523:', 'E11:', 'E12:', 'E48:', 'Keyboard interrupt' }
 
 local told = {} ---@type table<string, true> what is missing
 local logged = {} ---@type table<string, true> failures
