@@ -47,6 +47,16 @@ def test_choices_whose_names_say_more_are_listed_and_answered_by_number(stage: N
     assert wait_sent(stage, "decide", 2)[1] == answer_to("t2", choice="n")
 
 
+def test_a_request_comes_back_when_a_buffer_was_opened_in_its_float(stage: Neovim) -> None:
+    pending(stage, approval())
+    stage.wait_screen("$ ls t1")
+    stage.keys(":Eca approval<CR>:enew<CR>")
+    draw(stage, ["pending", [approval()]])
+    stage.wait_screen("$ ls t1")
+    stage.keys("a")
+    assert wait_sent(stage, "decide") == [answer_to("t1", choice="allow")]
+
+
 @pytest.mark.parametrize(
     ("typed", "choice"),
     [

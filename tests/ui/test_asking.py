@@ -137,6 +137,12 @@ def test_an_answer_ends_with_its_buffer(nvim: Neovim) -> None:
     nvim.keys(":silent! %bdelete!<CR>")
     draw(nvim, ["place_answer", place, "streaming", "late", "", ""])
     nvim.wait_until("#require('eca').previews() == 0")
+    nvim.keys(":edit words.txt<CR>:1Eca ask why<CR>")
+    place = wait_sent(nvim, "ask_in_place", 2)[-1]["id"]
+    draw(nvim, ["place_answer", place, "streaming", "three", "", ""])
+    nvim.wait_screen("three")
+    nvim.keys(":bwipeout!<CR>")
+    nvim.wait_until("#vim.api.nvim_list_wins() == 1")
 
 
 def test_an_answer_outlives_edits_and_windows(nvim: Neovim) -> None:

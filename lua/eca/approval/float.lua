@@ -24,6 +24,7 @@ local M = {}
 
 ---@class eca.PromptFloat
 ---@field win integer
+---@field buf integer that of its text
 ---@field content eca.PromptContent
 ---@field guard eca.Guard
 ---@field place? eca.PromptPlace
@@ -67,7 +68,10 @@ end
 --- Place the float, as high as its text if there is room for it.
 ---@param float eca.PromptFloat
 local function fit(float)
-  local content, buf = float.content, vim.api.nvim_win_get_buf(float.win)
+  local content, buf = float.content, float.buf
+  if vim.api.nvim_win_get_buf(float.win) ~= buf then -- the user has opened another one in it
+    return
+  end
   if float.place and float.place.short then
     float_buffer.fill(buf, content) -- all of it is measured
   end
@@ -306,6 +310,7 @@ function M.pause(answered)
   local choices = float.content.choices
   local nothing = { key = '', title = 'answered · next …' }
   float.content, float.paused = vim.tbl_extend('force', float.content, nothing), true
+  float.buf = buf
   vim.api.nvim_win_set_buf(float.win, buf)
   float_buffer.set_window_options(float.win)
   vim.api.nvim_win_set_config(float.win, { footer = '', hide = not answered })
@@ -325,11 +330,13 @@ function M.show(content)
   elseif before and prompt_content.same(before.content, content) then
     before.content = content
     fit(before)
-    return
+    if vim.api.nvim_win_get_buf(before.win) == before.buf then
+      return
+    end
   end
   local buf = write(content)
   if shown then
-    shown.content, shown.paused = content, nil
+    shown.content, shown.buf, shown.paused = content, buf, nil
     local view = is_same and vim.api.nvim_win_call(shown.win, vim.fn.winsaveview)
     local lines = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(shown.win))
     if not is_same then
@@ -346,7 +353,8 @@ function M.show(content)
     end
   else
     local win = vim.api.nvim_open_win(buf, false, place.FIRST)
-    shown = { win = win, content = content, guard = guard.begin(), seen = seen_rows.watch(win) }
+    shown = { win = win, buf = buf, content = content, guard = guard.begin() }
+    shown.seen = seen_rows.watch(win)
     shown.guard = is_same and before and before.guard or shown.guard
     watch(win)
   end

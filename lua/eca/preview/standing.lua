@@ -165,14 +165,16 @@ end
 
 --- End a preview: nothing of it stays but what was accepted.
 ---@param preview eca.Preview
-function M.close(preview)
+---@param is_event? boolean an autocommand, in which no window may close
+function M.close(preview, is_event)
   local buf = preview.region.buf
   previews = vim.tbl_filter(function(other)
     return other ~= preview
   end, previews)
   if preview.answer then
     host.send_if_running('stop_answer', { id = preview.id, closes = true })
-    answers.close(preview.answer)
+    local close = is_event and vim.schedule_wrap(answers.close) or answers.close
+    close(preview.answer)
   elseif preview.state == 'streaming' then
     host.send_if_running('stop_preview', { id = preview.id })
   end
@@ -262,7 +264,9 @@ local function watch(buf)
   end)
   on({ 'BufReadPost', 'FileChangedShellPost', 'BufWinEnter' }, look_soon)
   on({ 'BufWipeout' }, function()
-    vim.tbl_map(M.close, M.in_buffer(buf))
+    for _, preview in ipairs(M.in_buffer(buf)) do
+      M.close(preview, true)
+    end
   end)
   local function soon()
     look_soon(buf)
