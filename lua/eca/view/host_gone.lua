@@ -96,8 +96,12 @@ function M.show()
   end
   ops[#ops + 1] = { op = 'pending', items = {} }
   for _, id in ipairs(buffers.ids()) do
+    local buf, transcript = buffers.get(id).buf, require('eca.transcript')
+    if vim.api.nvim_buf_is_loaded(buf) and transcript.is_lost(buf) then
+      ops[#ops + 1] = { op = 'clear', chat = id } -- who had its text has not drawn it again
+    end
     -- the headers that the host has sent in advance for blocks in progress
-    for _, block in ipairs(require('eca.transcript').unfinished(buffers.get(id).buf)) do
+    for _, block in ipairs(transcript.unfinished(buf)) do
       ops[#ops + 1] = { op = 'header', chat = id, block = block.id, header = block.header }
     end
     if mirror.status(id).state ~= 'idle' then
