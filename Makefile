@@ -20,7 +20,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: chat test lint types unit ui agents bench bench-checkpoints performance fuzz faults picture
+.PHONY: chat test lint types unit ui agents bench bench-checkpoints performance fuzz soak faults picture
 .PHONY: format install setup clean help
 .PHONY: collected python
 
@@ -76,6 +76,9 @@ fuzz: setup ## Give made-up texts to what reads them: make fuzz RUNS=100000
 # The tests play a sample of it.
 faults: setup ## Have servers die at every message of every recording: an hour
 	$(PYTHON) -m tests.faults
+
+soak: setup ## Use both Neovims at random and count what stays: make soak MINUTES=60
+	$(PYTHON) -m tests.soak $(or $(MINUTES),3) $(SEED:%=--seed %) $(JSON:%=--json %)
 
 picture: setup ## Draw the pictures in README again
 	UPDATE_GOLDEN=1 $(PYTHON) -m pytest --nvim=0.12.4 tests/ui/test_picture.py

@@ -1,0 +1,113 @@
+"""What is counted at a rest: of Neovim, of its host, and of all that they have started."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias
+
+from tests.soak.user import User
+from tests.support.processes import GONE, command_line
+
+Counts: TypeAlias = dict[str, int]
+Names: TypeAlias = Mapping[str, Sequence[str]]
+"""The names of some of what is counted, for a failure."""
+
+WATCH_HANDLES = """
+local made = setmetatable({}, { __mode = 'k' })
+for name, create in pairs(vim.uv) do
+  vim.uv[name] = not vim.startswith(name, 'new_') and create or function(...)
+    local handle, fault, code = create(...)
+    if type(handle) == 'userdata' then
+      made[handle] = debug.traceback(name, 2):gsub('%s+', ' '):sub(1, 300)
+    end
+    return handle, fault, code
+  end
+end
+function _G.soak_handles()
+  return vim.iter(pairs(made)):fold({}, function(open, handle, maker)
+    local alive, closing = pcall(vim.uv.is_closing, handle)
+    return vim.list_extend(open, (alive and not closing) and { maker } or {})
+  end)
+end
+"""
+"""Lua code for the start: Neovim 0.10 ends when it is asked for its handles (`vim.uv.walk`)."""
+COUNTED = """
+jit.flush()
+collectgarbage()
+collectgarbage()
+require('ffi').cdef('int malloc_trim(size_t)')
+require('ffi').C.malloc_trim(0)
+local api, namespaces, extmarks = vim.api, vim.api.nvim_get_namespaces(), 0
+local buffers = vim.tbl_map(function(buf)
+  for _, namespace in pairs(namespaces) do
+    extmarks = extmarks + #api.nvim_buf_get_extmarks(buf, namespace, 0, -1, {})
+  end
+  return ('%d %s %s'):format(buf, vim.bo[buf].filetype, api.nvim_buf_get_name(buf))
+end, api.nvim_list_bufs())
+local windows = vim.tbl_map(function(win)
+  local config, buf = api.nvim_win_get_config(win), api.nvim_win_get_buf(win)
+  local facts = { config.relative, config.hide, vim.bo[buf].filetype, api.nvim_buf_get_name(buf) }
+  return (vim.inspect(facts):gsub('%s+', ' '))
+end, api.nvim_list_wins())
+local ours = vim.tbl_filter(function(name) return name:find('eca') end, vim.tbl_keys(namespaces))
+local autocommands = vim.tbl_map(function(it)
+  return ('%s %s %s'):format(it.group_name, it.event, it.buffer or it.pattern)
+end, api.nvim_get_autocmds({}))
+return {
+  { buffers = buffers, autocommands = autocommands, namespaces = ours,
+    windows = windows,
+    ['handles and timers'] = _G.soak_handles(),
+    ['highlight groups'] = vim.fn.getcompletion('Eca[A-Z]', 'highlight') },
+  { extmarks = extmarks, channels = #api.nvim_list_chans(),
+    mappings = #api.nvim_get_keymap('n') + #api.nvim_get_keymap('i'),
+    ['Lua, KiB'] = math.floor(collectgarbage('count')) },
+}
+"""
+MEMORY = ("Neovim, KiB", "host, KiB", "Lua, KiB")
+"""What is judged by its course; all other counts stay the same."""
+
+
+def count(user: User) -> tuple[Counts, Names]:
+    """Count everything now."""
+    names, found = user.lua(COUNTED)
+    names["processes"] = [command_line(pid) for pid in user.nvim.child.family()]
+    # A host makes one of a kind when it is needed; a demo agent that was killed leaves its own.
+    files = Counter(it.name.rpartition("-")[0] for it in (user.home / "tmp").iterdir())
+    names["temporary files"] = [it for it, n in files.items() if n > 1 and it != "eca-demo"]
+    for name, pid in (("Neovim", user.nvim.pid), ("host", user.host() or 0)):
+        with suppress(*GONE):
+            found |= {
+                f"{name}: files": _entries(pid, "fd"),
+                f"{name}: threads": _entries(pid, "task"),
+            }
+            found[f"{name}, KiB"] = _memory(pid)
+    return {name: len(it) for name, it in names.items()} | found, names
+
+
+def _entries(pid: int, folder: str) -> int:
+    return len([*Path(f"/proc/{pid}/{folder}").iterdir()])
+
+
+def _memory(pid: int) -> int:
+    """Return the memory that is the process's own, in KiB: what it has written to."""
+    told = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return sum(map(int, re.findall(r"^(?:Anonymous|SwapPss): +(\d+)", told, re.MULTILINE)))
+
+
+def most(counts: Sequence[Counts]) -> Counts:
+    """Return the most of each count."""
+    return {name: max(it.get(name, 0) for it in counts) for each in counts for name in each}
+
+
+def more(now: Counts, first: Counts) -> list[str]:
+    """Return the names of what there is more of than at the first rests."""
+    return [it for it, value in now.items() if it not in MEMORY and value > first.get(it, 0)]
+
+
+def come(name: str, now: Names, before: Names) -> list[str]:
+    """Return what there is now and was not before."""
+    return [*(Counter(now.get(name, ())) - Counter(before.get(name, ()))).elements()]

@@ -1,0 +1,101 @@
+"""A rest: all turns end, what was sent is looked for, everything is closed, and counted."""
+
+from __future__ import annotations
+
+import time
+
+from tests.soak.counts import Counts, Names, come, count, more
+from tests.soak.user import Fault, User
+
+SETTLING = 30.0
+"""Seconds in which what was ended is gone."""
+STOP = """
+local eca = require('eca')
+for _, item in ipairs(eca.pending()) do
+  if item.kind == 'question' then
+    eca.answer(nil, { id = item.id })
+  else
+    eca.reject({ id = item.id })
+  end
+end
+for _, chat in ipairs(eca.chats()) do
+  if chat.state ~= 'idle' then
+    eca.stop(chat.id)
+  end
+end
+"""
+DELETE = """
+local id = ...
+require('eca').open({ chat = id }) -- a host that has just started does not know it yet
+require('eca.host').send('delete', { chat = id })
+"""
+CLOSE = """
+for _, preview in ipairs(require('eca').previews()) do
+  require('eca').drop({ id = preview.id })
+end
+vim.cmd('silent! tabonly! | silent! fclose! | silent! only! | silent! enew!')
+for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+  local name = vim.api.nvim_buf_get_name(buf)
+  local is_file = not name:find('^eca://') or name:find('^eca://plan') -- which may have changes
+  if is_file and buf ~= vim.api.nvim_get_current_buf() then
+    pcall(vim.api.nvim_buf_delete, buf, { force = true })
+  end
+end
+vim.fn.setqflist({}, 'f')
+vim.fn.histdel(':')
+vim.fn.histdel('/')
+"""
+READY = "require('eca.state.mirror').server('soak').state == 'ready'"
+
+
+def rest(user: User, first: Counts | None, before: Names) -> tuple[Counts, Names, list[str]]:
+    """Come to rest; return the counts, their names, and what is wrong.
+
+    first: the counts of the first rests, before: the names of the last of them.
+    """
+    user.note("rest")
+    user.normal()
+    user.nvim.request("nvim_ui_try_resize", 120, 40)
+    if user.lua("return require('eca.host').has_failed()"):
+        user.eca("restart")
+    settle(user)
+    wrong = [f"lost: {word}" for word in user.lost()]
+    close(user)
+    now, names = count(user)
+    deadline = time.monotonic() + SETTLING
+    while first and more(now, first) and time.monotonic() < deadline:
+        user.nvim.child.channel.pump(0.5)
+        now, names = count(user)
+    if first:
+        grown = more(now, first)
+        wrong += [f"{it}: {first.get(it, 0)} → {now[it]} {come(it, names, before)}" for it in grown]
+    return now, names, wrong + user.errors()
+
+
+def settle(user: User) -> None:
+    """End all turns: by stopping them, and where that does not help by ending the servers."""
+    deadline = time.monotonic() + SETTLING / 2
+    while (busy := [it for it in user.chats() if it[1] != "idle"]) and time.monotonic() < deadline:
+        user.lua(STOP)
+        user.nvim.child.channel.pump(0.5)
+    for server in sorted({server for _, _, server in busy}):
+        user.eca(f"quit! {server}")
+    user.nvim.wait_for(lambda: all(it[1] == "idle" for it in user.chats()), "the end of all turns")
+
+
+def close(user: User) -> None:
+    """Close all that is open, delete all chats, and end all servers but one."""
+    user.lua(CLOSE)
+    deadline = time.monotonic() + SETTLING
+    while left := user.chats():  # once more, if a server has ended before its answer
+        if time.monotonic() > deadline:
+            raise Fault(f"chats cannot be deleted: {left}")
+        for chat, _, _ in left:
+            user.lua(DELETE, chat)
+        user.nvim.child.channel.pump(1)
+    user.words.clear()
+    for server in ("quick", "acp", "script", "keeper", "demo"):
+        user.eca(f"quit! {server}")
+    user.eca("start soak")
+    user.nvim.wait_until(READY)
+    user.lua(CLOSE)
