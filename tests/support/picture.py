@@ -66,12 +66,12 @@ def _row(screen: Screen, row: int) -> Iterator[str]:
 
 
 def _runs(screen: Screen, row: int) -> Iterator[Run]:
-    column = 0
-    for _, group in groupby(screen.rows[row], lambda cell: cell.highlight):
-        cells = list(group)
-        text = "".join(cell.text for cell in cells)
-        yield Run(column, len(cells), text, screen.highlight_at(row, column))
-        column += len(cells)
+    """Yield the runs of a row: Neovim may have several highlights that look the same."""
+    looks = [screen.highlight_at(row, column) for column in range(screen.width)]
+    for look, group in groupby(range(screen.width), looks.__getitem__):
+        columns = [*group]
+        text = "".join(screen.rows[row][column].text for column in columns)
+        yield Run(columns[0], len(columns), text, look)
 
 
 def _color(number: int) -> str:

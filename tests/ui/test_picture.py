@@ -112,7 +112,7 @@ def edits(path: Path) -> Steps:
     change["diff"] = "\n".join(hunks[2:])
     fields = {"arguments": {"path": str(path)}, "details": change, "summary": "Editing"}
     return [
-        *content({"type": "metadata", "title": "Retry with a time limit"}, "system"),
+        *content({"type": "metadata", "title": "Retries with a limit"}, "system"),
         *content({"type": "reasonStarted", "id": "r"}),
         *content({"type": "reasonText", "id": "r", "text": "urlopen() waits for ever."}),
         *content({"type": "reasonFinished", "id": "r", "totalTimeMs": 2200}),
@@ -137,12 +137,17 @@ def rewrites() -> Steps:
 def timeless(row: Sequence[Cell]) -> tuple[Cell, ...]:
     """Return a row of the screen with the same times each time it is drawn."""
     for pattern, instead in TIMES:
-        found = pattern.search("".join(cell.text or " " for cell in row))
+        words = "".join(cell.text or " " for cell in row)
+        found = pattern.search(words)
         if found:
             first, after = found.span()
             cells = [Cell(text, row[first].highlight) for text in instead]
-            row = [*row[:first], *cells, *row[after:]]
-    return (*row, *[Cell(" ", row[-1].highlight)] * (COLUMNS - len(row)))
+            # What stands at the right edge stays there.
+            gap = words.rfind("  ", 0, first) if after == len(row) else len(row) - 1
+            spare = [Cell(" ", row[gap].highlight)] * (after - first - len(instead))
+            changed = [*row[:first], *cells, *row[after:]]
+            row = [*changed[:gap], *spare, *changed[gap:]]
+    return tuple(row)
 
 
 def take(nvim: Neovim, name: str, *words: str) -> None:
@@ -216,7 +221,7 @@ def test_the_pictures_are_what_is_drawn(nvim: Neovim) -> None:
     nvim.keys(":EcaChat<CR>")
     nvim.wait_until("require('eca').status().server == 'ready'")
     say(nvim, PROMPT)
-    take(nvim, "screen", "allow this?", "Retry with")
+    take(nvim, "screen", "allow this?", "Retries with")
     nvim.keys("<C-w>k?RETRIES = 5<CR>-d")
     nvim.resize(COLUMNS, 24)
     take(nvim, "hunks", "hunk 1 left out")
