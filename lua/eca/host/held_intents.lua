@@ -163,13 +163,14 @@ end
 local callbacks = {} ---@type table<integer, fun(value: any)> by the numbers of requests
 local last_request = 0
 
---- Hold an intent; of each draft only the last. What no other host understands has failed.
+--- Hold an intent; of each draft only the last.
 ---@param intent eca.Intent
+---@return boolean held false: no host will get it, as only the one that is gone understood it
 function M.add(intent)
   if vim.list_contains(intents, intent) then
-    return
+    return true
   elseif host == 'gone' and not PORTABLE[intent.name] then
-    return M.answered(intent.payload.request)
+    return false
   end
   intents = vim.tbl_filter(function(other)
     local is_draft = intent.name == 'keep_draft' and other.name == 'keep_draft'
@@ -177,6 +178,7 @@ function M.add(intent)
   end, intents)
   intents[#intents + 1] = intent
   M.settle()
+  return true
 end
 
 --- Hold an intent before all others.

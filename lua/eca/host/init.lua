@@ -309,7 +309,9 @@ function M.send(name, payload)
       held_intents.add(intent)
       start_again()
     elseif not ANSWERS[name] and not held_intents.do_without_host(intent) then
-      held_intents.add(intent)
+      if not held_intents.add(intent) then
+        held_intents.answered(intent.payload.request)
+      end
       if not QUIET[name] then
         notify('warn', 'the plugin host is not running: ' .. last_fault)
       end
