@@ -213,13 +213,13 @@ def test_a_server_that_ends_is_an_entry_with_its_last_words(
     say(nvim, "go")
     wait_line(nvim, "half an ans")
     say(nvim, "and then?")
-    wait_line(nvim, "exit code 7")
+    wait_line(nvim, "It wrote: OutOfMemoryError: heap")
     shown = lines_of(nvim)
-    assert shown[-2] == "· the last lines of the server's log"
-    assert "exit code 7" in shown[-1]
+    assert shown[-3] == "· the last lines of the server's log"
+    assert "exit code 7" in shown[-2]
     closed = list(shown)
-    nvim.keys("<C-w>kGk<CR><C-w>j")
-    wait_line(nvim, "OutOfMemoryError: heap")
+    nvim.keys("<C-w>kG2k<CR><C-w>j")
+    wait_line(nvim, "loading")
     shown = lines_of(nvim)
     assert [line.strip() for line in shown if line not in closed] == [
         "loading",
