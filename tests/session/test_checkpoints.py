@@ -140,6 +140,42 @@ async def test_a_folder_that_has_more_gives_way_to_no_file(root: Path, tmp_path:
 
 
 @pytest.mark.anyio
+async def test_folders_that_it_empties_go_and_no_others(root: Path, tmp_path: Path) -> None:
+    for name in ("kept/a", "left/of/all/empty"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+    (root / "kept" / "a").write_text("a")
+    kept = Kept(tmp_path / "state", root)
+    then = await kept.take()
+    assert then is not None
+    for name in ("new/in/c", "kept/in/d", "new/e"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("new")
+    (root / "other").mkdir()
+    restored = await kept.all.restore(then, await kept.all.plan(then))
+    assert restored.failed == {}
+    (root / ".git").rename(tmp_path / "git")
+    left = {os.path.relpath(it, root) for it, _, _ in os.walk(root)}
+    assert left == {".", "kept", "left", "left/of", "left/of/all", "other"}
+
+
+@pytest.mark.anyio
+async def test_packed_contents_of_many_files_are_read_together(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        (root / str(number)).write_text(f"{number}")
+    before, kept = files(root), Kept(tmp_path / "state", root)
+    then = await kept.take()
+    assert then is not None
+    for number in range(30):
+        (root / str(number)).write_text("other")
+    plan = await kept.all.plan(then)
+    monkeypatch.delattr(CheckpointStore, "content")  # a process for each of them
+    assert (await kept.all.restore(then, plan)).failed == {}
+    assert files(root) == before
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("limits", "left"),
     [

@@ -9,11 +9,12 @@ Rules kept here:
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -43,6 +44,32 @@ async def run_in_thread(work: Callable[[], Result]) -> Result:
     return await done
 
 
-def run_beside(work: Callable[[], None]) -> None:
+def run_beside(work: Callable[[], None]) -> threading.Thread:
     """Run blocking work in a daemon thread of which nobody waits for a result."""
-    threading.Thread(target=work, name="eca work", daemon=True).start()
+    thread = threading.Thread(target=work, name="eca work", daemon=True)
+    thread.start()
+    return thread
+
+
+def run_at_once(
+    work: Callable[[Item], Result], items: Sequence[Item], threads: int
+) -> list[Result]:
+    """Do blocking work for each item in some threads, and block until all is done.
+
+    Returns the results in order. Raises what the work raises.
+    """
+    done, faults = dict[int, Result](), list[Exception]()
+
+    def run(first: int) -> None:
+        try:
+            for place in range(first, len(items), threads):
+                done[place] = work(items[place])
+        except Exception as fault:  # noqa: BLE001 - raised again below
+            faults.append(fault)
+
+    running = [run_beside(partial(run, first)) for first in range(min(threads, len(items)))]
+    for each in running:
+        each.join()
+    if faults:
+        raise faults[0]
+    return [done[place] for place in range(len(items))]

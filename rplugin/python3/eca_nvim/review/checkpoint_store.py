@@ -20,7 +20,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -56,6 +56,8 @@ FEW: Final = 1 << 20
 FEW_AT_FIRST: Final = 1000
 """Names in a folder without an index: to count more would take as long as to start a process."""
 LATE: Final = "it was written while the checkpoint was made"
+MOST_READ_AHEAD: Final = 16 << 20
+"""Bytes of contents that are kept in memory, at most."""
 NAMED: Final = 100
 """Files that are named to git at once."""
 _LINK: Final = "120000"
@@ -279,9 +281,9 @@ class CheckpointStore:
         """Return a stored content, by git's id or another name of it. Raises GitFailed."""
         return read_object(self._folder, blob)
 
-    def packed(self, blobs: Iterable[str], most_bytes: int) -> dict[str, bytes]:
+    def packed(self, blobs: Collection[str]) -> dict[str, bytes]:
         """Return those of some contents that take long to read. Raises GitFailed."""
-        return read_packed(self._folder, blobs, most_bytes)
+        return read_packed(self._folder, blobs, MOST_READ_AHEAD) if blobs else {}
 
     def made(self, task: str, *arguments: str, fed: bytes = b"") -> str:
         """Have git make something in the store; return the id that it prints. Raises GitFailed."""

@@ -8,11 +8,14 @@ Rules kept here:
 - Deleted files come last, but for those that are where a folder or a file was: they make room. A
   folder gives way if it was not there, or if only such files were in it. Nor for those with another
   name (a hard link): what is written there would be in them, too, and nothing is lost with a name.
+- Of many files several are written at once: each waits for the disk, which then stores them in one
+  step. No file of a plan is moved then, so none waits for another one.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import groupby, islice
 from pathlib import Path, PurePath
 
 from msgspec import Struct
@@ -20,9 +23,12 @@ from msgspec import Struct
 from eca_nvim.disk.replacing import FileDamaged, remove_empty_folders
 from eca_nvim.review.snapshots import LINKED, LOST, Snapshot, restore_file, still_leads_there
 from eca_nvim.review.turn_changes import FileRecord
+from eca_nvim.threads import run_at_once
 
 CHANGED = "changed since it was shown: ask again"
 ONLY_PLACE = "it was moved here, and could not be moved back"
+_AT_ONCE, _PART = 8, 500
+"""Files that are written at once; and those whose contents are read together."""
 
 
 class Outcome(Struct, frozen=True):
@@ -61,6 +67,20 @@ class Restoring:
         """Return the sort key of a file."""
         is_deleted = self.files[path].before.is_absent
         return path not in self._in_the_way, is_deleted, self._order[path]
+
+    def restore_all(self, prepare: Callable[[Sequence[str]], object]) -> Iterator[Outcome]:
+        """Restore all files that are still as they were shown; blocks.
+
+        prepare: called with each part of them before.
+        """
+        ordered = sorted(self.files, key=self.place_in_order)
+        for (_, is_deleted), paths in groupby(ordered, lambda it: self.place_in_order(it)[:2]):
+            while part := [*islice(paths, _PART)]:
+                prepare(part)
+                threads = 1 if is_deleted else _AT_ONCE
+                yield from run_at_once(
+                    lambda it: self.restore(it, self.files[it].after), part, threads
+                )
 
     def restore(self, path: str, asked: Snapshot | None) -> Outcome:
         """Restore a file unless it differs from `asked`; None: it is known to differ."""

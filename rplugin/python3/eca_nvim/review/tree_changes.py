@@ -99,9 +99,8 @@ def compare(
     hidden = _hidden(store, shown, roots)
     files = dict[str, States]()
     for path, (old, new) in shown.items():
-        root, place = _placed(path, roots)
-        above = path.count("/") - root.count("/") - 1  # all go that are empty then: no tree has any
-        earlier = _state(blobs, old, place, was.get(path), 0 if old else above)
+        place, above = _placed(path, roots)
+        earlier = _state(blobs, old, place, was.get(path), above)
         if earlier.is_absent and path in hidden:
             earlier = UNSEEN
         later = _state(blobs, new, place, now.get(path))
@@ -112,10 +111,13 @@ def compare(
     return Found(files, frozenset(kept.keys() - shown.keys()), frozenset(known))
 
 
-def _placed(path: str, roots: Iterable[str]) -> tuple[str, str]:
-    """Return the root above a file, and its real path: no link is below a root."""
+def _placed(path: str, roots: Iterable[str]) -> tuple[str, int]:
+    """Return the real path of a file, no link is below its root; and how many folders are there.
+
+    All of them that are empty go with it: no tree has any.
+    """
     root = next(it for it in roots if path.startswith(f"{it}/"))
-    return root, os.path.realpath(root) + path.removeprefix(root)
+    return os.path.realpath(root) + path.removeprefix(root), path.count("/") - root.count("/") - 1
 
 
 def _state(
@@ -217,10 +219,10 @@ def what_goes_back(
     files = dict[str, FileRecord]()
     for path, (now, then) in changes.items():
         if then is not None or path in gone:
-            _, place = _placed(path, roots)
+            place, above = _placed(path, roots)
             is_free = now is not None or _is_free(path, gone)
             present = _state(blobs, now, place, None if is_free else UNSTORED)
-            files[path] = FileRecord(_state(blobs, then, place), present)
+            files[path] = FileRecord(_state(blobs, then, place, missing=above), present)
     return files
 
 

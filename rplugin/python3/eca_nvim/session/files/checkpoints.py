@@ -273,8 +273,15 @@ class Checkpoints:
         about["prompt"] = _name_of_return(checkpoint)
         kept = self._keep(self._kept.take(roots), roots, about, began)
         restoring = Restoring(plan, partial(take_snapshot, blobs=self._blobs, follow=False))
-        paths = sorted(plan, key=restoring.place_in_order)
-        outcomes = [restoring.restore(path, plan[path].after) for path in paths]
+
+        def read_ahead(paths: Sequence[str]) -> None:
+            befores = (plan[path].before.blob for path in paths)
+            with suppress(GitFailed):  # each content is read alone then
+                wanted = {it.digest for it in befores if it is not None}
+                self._blobs.read_ahead = self._kept.packed(wanted)
+
+        outcomes = [*restoring.restore_all(read_ahead)]
+        self._blobs.read_ahead = {}
         done = [it.path for it in outcomes if it.fault is None]
         failed = {it.path: it.told for it in outcomes if it.told is not None}
         return Restored(done, failed, kept.id)

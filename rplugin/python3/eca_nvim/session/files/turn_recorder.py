@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 WAIT_LIMIT = 5.0
 """Seconds that an approved command, or the user, waits for a tree at most."""
 
-MOST_READ_AHEAD = 16 << 20
-"""Bytes of contents that are kept in memory, at most."""
-
 log = logging.getLogger(__name__)
 
 AfterTree: TypeAlias = Callable[[TreeRequest], object]
@@ -120,7 +117,7 @@ class TurnRecorder:
         if not wanted <= self._read:
             self._read = wanted
             self._ledger.blobs.read_ahead = await self._checkpoints().with_store(
-                lambda store: store.packed(wanted, MOST_READ_AHEAD)
+                lambda store: store.packed(wanted)
             )
 
     async def _compare(self) -> None:
