@@ -54,13 +54,13 @@ class Trees:
             raise OSError(digest)
         return self.store.content(digest)
 
-    def take(self) -> TreeRequest:
-        """Take a tree."""
-        request, began, roots = TreeRequest(), time.time_ns(), (str(self.folder),)
+    def take(self, until: int | None = None) -> TreeRequest:
+        """Take a tree; `until`: as a prompt was sent."""
+        request, began, roots = TreeRequest(), until or time.time_ns(), (str(self.folder),)
         if self.store is None:
             request.settle(None, "no store")
         else:
-            request.settle(Moment(self.store.take(roots), roots, began, time.time_ns()))
+            request.settle(Moment(self.store.take(roots, until), roots, began, time.time_ns()))
         return request
 
     def turn_began(self, chat: Chat) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from functools import partial
+
 import pytest
 from tests.chat.driver import ENDED
 from tests.review.desk import contents
@@ -169,3 +172,19 @@ def test_each_of_many_commands_of_a_turn_is_the_same_work() -> None:
         return lambda: [commands.attribute(it, Found()) for it in watches]
 
     assert is_linear(prepare, 20)
+
+
+def test_what_a_command_changed_before_the_tree_of_its_prompt_is_uncertain(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, began = contents(watched.folder), time.time_ns()
+    time.sleep(0.05)  # the clock of files is a coarse one
+    watched.change(a=b"changed\n", new=b"new\n", b=None)()
+    with monkeypatch.context() as patched:
+        patched.setattr(watched.trees, "take", partial(watched.trees.take, began))
+        watched.turn()
+    watched.hear(ToolFinished(watched.start(waits=False)))
+    conflicts = {name: it["conflict"] for name, it in watched.plan().items()}
+    assert conflicts == dict.fromkeys(("a", "new", "b"), "changed by others, too")
+    watched.undo()
+    assert contents(watched.folder) == before

@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.launch import REPOSITORY
 
-from eca_nvim.review.checkpoint_store import CheckpointStore, StoredFile
+from eca_nvim.review.checkpoint_store import LATE, CheckpointStore, StoredFile
 from eca_nvim.review.git import GitFailed
+from eca_nvim.review.workspace import storable_files
 
 NAMES = ["a", "b.txt", "dir", "-r", "ünï", " space", "new\nline", "*", 'q"uote', ".GIT", "GIT~1"]
 NAMES += ["\udcff", "x" * 255, ".git ", ".gitattributes"]
@@ -249,6 +250,41 @@ def test_what_a_kill_leaves_behind_is_mended(
     }
 
 
+def later_than_now(root: Path) -> int:
+    """Return a moment after which files are changed from now on: their clock is a coarse one."""
+    moment = time.time_ns()
+    while (root / "clock").write_text("") or (root / "clock").stat().st_ctime_ns <= moment:
+        pass
+    (root / "clock").unlink()
+    return moment
+
+
+def test_what_is_written_while_git_reads_is_not_in_the_tree(
+    store: CheckpointStore, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("changed", "gone", "file", "folder/in"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text("old")
+    before, moment = store.take([str(root)]), later_than_now(root)
+
+    def listed(folder: str, most_bytes: int, refused: dict[str, str]) -> object:
+        found = storable_files(folder, most_bytes, refused)
+        (root / "changed").write_text("new")
+        (root / "gone").unlink()
+        (root / "file").unlink()
+        (root / "file").mkdir()
+        (root / "file" / "in").write_text("new")
+        shutil.rmtree(root / "folder")
+        (root / "folder").write_text("new")
+        return found
+
+    monkeypatch.setattr("eca_nvim.review.checkpoint_store.storable_files", listed)
+    tree = store.take([str(root)], moment)
+    assert told(store, before.id, tree.id, root) == {}
+    assert tree.refused.keys() >= {str(root / it) for it in ("changed", "gone")}
+    assert {*tree.refused.values()} == {LATE}
+
+
 @pytest.mark.parametrize("few", [True, False])
 def test_what_is_written_after_the_moment_is_not_in_the_tree(
     store: CheckpointStore, root: Path, monkeypatch: pytest.MonkeyPatch, *, few: bool
@@ -259,16 +295,13 @@ def test_what_is_written_after_the_moment_is_not_in_the_tree(
     for name in ("changed", "same", "gone"):
         (root / name).write_text("old")
     before = store.take([str(root)])
-    moment = time.time_ns()
-    while (root / "clock").write_text("") or (root / "clock").stat().st_ctime_ns <= moment:
-        pass  # the clock of files is a coarse one
-    (root / "clock").unlink()
+    moment = later_than_now(root)
     (root / "changed").write_text("new")
     (root / "made").write_text("new")
     (root / "gone").unlink()
     tree = store.take([str(root)], moment)
     assert told(store, before.id, tree.id, root) == {}
-    assert tree.refused == {str(root / "made"): "it was written while the checkpoint was made"}
+    assert tree.refused == {str(root / it): LATE for it in ("changed", "made", "gone")}
     after = store.take([str(root)])
     assert told(store, tree.id, after.id, root) == {
         str(root / "changed"): ((b"old", 0o644), (b"new", 0o644)),

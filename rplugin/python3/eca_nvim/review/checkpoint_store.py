@@ -9,8 +9,8 @@ Rules kept here:
 - Each Neovim has an index of its own, so two of them never wait for each other. It begins with that
   of an earlier one. A damaged index is made again. Objects and references are git's own to keep
   whole, after a kill at any moment, too.
-- A tree of a moment has nothing that was done later: a file that was written or deleted since
-  stands in it as it was stored before, or it is missing in it, and named.
+- A tree of a moment has nothing that was done later: a file that was written or deleted since, also
+  while git reads, stands in it as it was stored before, or it is missing in it. It is named.
 - Links are stored, and not followed. git keeps no permissions but 644 and 755: others are kept
   beside the tree, else a secret would come back readable.
 - All calls block: they run in a thread.
@@ -55,9 +55,8 @@ FEW: Final = 1 << 20
 """Bytes of an index that lists few files: some thousands."""
 FEW_AT_FIRST: Final = 1000
 """Names in a folder without an index: to count more would take as long as to start a process."""
-LATE: Final = "it was written while the checkpoint was made"
-MOST_READ_AHEAD: Final = 16 << 20
-"""Bytes of contents that are kept in memory, at most."""
+LATE: Final = "it was changed while the checkpoint was made"
+UNKNOWN: Final = "it was changed while the first checkpoint was made"
 NAMED: Final = 100
 """Files that are named to git at once."""
 _LINK: Final = "120000"
@@ -67,7 +66,7 @@ _MODES: Final = "modes"
 class Tree(Struct, frozen=True):
     """The files of all folders of a workspace at one moment; `id` is git's.
 
-    refused: paths that could not be stored, with the reason.
+    refused: paths that could not be stored, or are as they were stored before, with the reason.
     """
 
     id: str
@@ -188,20 +187,13 @@ class CheckpointStore:
     ) -> None:
         """Make the index hold exactly the wanted files, but for those that git refuses."""
         known = self._refused.setdefault(root, {})
-        late = {it for it in wanted if until is not None and wanted[it].st_ctime_ns > until}
-        able = (path for path, it in wanted.items() if known.get(path) != it.st_ctime_ns)
-        fed = [path for path in able if path not in late]
+        fed = [path for path, it in wanted.items() if known.get(path) != it.st_ctime_ns]
         is_first = not index.exists()
         last = 0 if is_first else index.stat().st_mtime_ns
-        fresh = (it.st_size for it in wanted.values() if it.st_ctime_ns >= last)
-        require_space(self._folder, sum(fresh))
-        listed = self._run("ls-files", "-z", root=root, index=index)
-        before = set(listed.split(b"\0")) - {b""}
-        stale = before - set(map(os.fsencode, fed)) - set(map(os.fsencode, late))
-        if until is not None:
-            stale -= {it for it in stale if changed_after(f"{root}/{os.fsdecode(it)}", until)}
-        refused |= {f"{root}/{it}": LATE for it in late if os.fsencode(it) not in before}
-        if stale:
+        fresh = sum(it.st_size for it in wanted.values() if it.st_ctime_ns >= last)
+        require_space(self._folder, fresh)
+        before = self._entries(root, index)
+        if stale := before.keys() - set(map(os.fsencode, fed)):
             gone = b"".join(path + b"\0" for path in stale)
             removal = ("update-index", "-z", "--force-remove", "--stdin")
             self._run(*removal, root=root, index=index, fed=gone)
@@ -210,6 +202,26 @@ class CheckpointStore:
                 known[path] = wanted[path].st_ctime_ns
         for path in known.keys() & wanted.keys():
             refused[f"{root}/{path}"] = REFUSED
+        if until is not None:
+            late = self._take_back(root, index, before, until)
+            refused |= dict.fromkeys(late, UNKNOWN if is_first else LATE)
+
+    def _take_back(
+        self, root: str, index: Path, before: Mapping[bytes, bytes], until: int
+    ) -> list[str]:
+        """Let the index have what it had of files that have changed since `until`; return these."""
+        differing = {path for path, _ in before.items() ^ self._entries(root, index).items()}
+        late = [it for it in differing if changed_after(f"{root}/{os.fsdecode(it)}", until)]
+        fed = b"".join(before.get(it, b"0 %040d\t%s" % (0, it)) + b"\0" for it in late)
+        if late:
+            command = ("update-index", "-z", "--replace", "--index-info")
+            self._run(*command, root=root, index=index, fed=fed)
+        return [f"{root}/{os.fsdecode(it)}" for it in late]
+
+    def _entries(self, root: str, index: Path) -> Mapping[bytes, bytes]:
+        """Return what an index has of each file, as `update-index` reads it, by relative path."""
+        listed = self._run("ls-files", "-z", "--stage", root=root, index=index)
+        return {it.partition(b"\t")[2]: it for it in listed.split(b"\0") if it}
 
     def _add(
         self, root: str, index: Path, paths: Sequence[str], *, is_first: bool
@@ -283,7 +295,7 @@ class CheckpointStore:
 
     def packed(self, blobs: Collection[str]) -> dict[str, bytes]:
         """Return those of some contents that take long to read. Raises GitFailed."""
-        return read_packed(self._folder, blobs, MOST_READ_AHEAD) if blobs else {}
+        return read_packed(self._folder, blobs) if blobs else {}
 
     def made(self, task: str, *arguments: str, fed: bytes = b"") -> str:
         """Have git make something in the store; return the id that it prints. Raises GitFailed."""
@@ -339,12 +351,8 @@ class CheckpointStore:
     def drop(self, names: Iterable[str], above: str = REFERENCES) -> None:
         """Forget checkpoints, or other references; what they had goes with the next `prune`."""
         deleted = "".join(f"delete {above}{it}\n" for it in names).encode()
-        try:
-            self._run("update-ref", "--stdin", fed=deleted)
-        except GitFailed:
-            if not sweep(self._folder):
-                raise
-            self._run("update-ref", "--stdin", fed=deleted)
+        sweep(self._folder)  # a lock that a killed git has left would end it
+        self._run("update-ref", "--stdin", fed=deleted)
 
     def prune(self) -> None:
         """Remove what no checkpoint needs, unless it is younger than a day; pack the rest.
@@ -358,13 +366,11 @@ class CheckpointStore:
     def is_due(self) -> bool:
         """Return whether nothing was removed for a day; the next call says no."""
         marker = self._folder / "pruned"
-        try:
-            is_due = time.time() - marker.stat().st_mtime > SECONDS_PER_DAY
-        except OSError:
-            is_due = True
-        if is_due:
-            marker.touch()
-        return is_due
+        with suppress(OSError):
+            if time.time() - marker.stat().st_mtime <= SECONDS_PER_DAY:
+                return False
+        marker.touch()
+        return True
 
     def size(self) -> int:
         """Return the bytes that the store takes."""
@@ -381,14 +387,12 @@ def _stored(kind: str, blob: str, mode: int | None) -> StoredFile | None:
 def main() -> None:
     """Take a tree for another process, as `CheckpointStore.take` asks for it on standard input."""
     folder, process, most_bytes, roots, known, until = json.load(sys.stdin)
-    taken: tuple[str, Mapping[str, str]] | None = None
-    fault: str | None = None
     try:
         tree = CheckpointStore(Path(folder), process, most_bytes).take_here(roots, known, until)
-        taken = tree.id, tree.refused
+        told: Sequence[object] = (tree.id, tree.refused), known, None
     except GitFailed as failed:
-        fault = str(failed)
-    json.dump((taken, known, fault), sys.stdout)
+        told = None, known, str(failed)
+    json.dump(told, sys.stdout)
 
 
 if __name__ == "__main__":

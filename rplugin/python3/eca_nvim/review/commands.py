@@ -226,7 +226,8 @@ class Commands:
             elif before.fault is None and record.is_change and record.ended == first_ended:
                 pass  # it had not run
             elif path in found.files:
-                before = found.files[path][0]
+                before, is_late = found.files[path][0], path in found.late
+                record = replace(record, changed_by_others=record.changed_by_others or is_late)
             elif path in found.known:
                 before = record.after  # all of it was taken back
             turn.seen[path] = replace(record, before=before)
@@ -242,7 +243,8 @@ class Commands:
             if mine is None or self._is_older(watch, path, states):
                 continue
             writes = self._writes_of(path, start.began, watch.until)
-            doubted = is_shared or any(it.turn not in (None, turn) for it in writes)
+            doubted = is_shared or path in found.late
+            doubted = doubted or any(it.turn not in (None, turn) for it in writes)
             doubted = doubted or (turn.process > 0 and changed_at(path) > watch.until)
             record = FileRecord(*mine, doubted, None, False, True, start.began, end.done)
             turn.note(path, record)

@@ -20,6 +20,8 @@ from eca_nvim.system import start_time
 
 LEAST_FREE: Final = 64 << 20
 """Bytes that stay free on the disk, at least."""
+MOST_READ_AHEAD: Final = 16 << 20
+"""Bytes of contents that are read together, at most."""
 _BLOCK: Final = 512
 """Bytes in which the space of files is counted (`st_blocks`)."""
 _ATTRIBUTES: Final = "* -text -filter -ident -working-tree-encoding -diff -merge\n"
@@ -61,12 +63,12 @@ def read_object(repository: Path, name: str) -> bytes:
     return run_git(repository, "cat-file", "blob", name)
 
 
-def read_packed(repository: Path, ids: Iterable[str], most_bytes: int) -> dict[str, bytes]:
-    """Return those of some contents that are no files, up to so many bytes; two processes read all.
+def read_packed(repository: Path, ids: Iterable[str]) -> dict[str, bytes]:
+    """Return those of some contents that are no files, up to a limit; two processes read all.
 
     Raises GitFailed.
     """
-    found, sizes, left = dict[str, bytes](), dict[str, int](), most_bytes
+    found, sizes, left = dict[str, bytes](), dict[str, int](), MOST_READ_AHEAD
     names = "".join(f"{it}\n" for it in ids if not _loose(repository, it).exists())
     for line in run_git(repository, "cat-file", "--batch-check", fed=names.encode()).splitlines():
         match line.decode().split(" "):

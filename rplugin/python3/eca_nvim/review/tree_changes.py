@@ -18,7 +18,14 @@ from typing import Final, TypeAlias
 from msgspec import Struct, field
 
 from eca_nvim.chat.model.calls import is_safe_path
-from eca_nvim.review.checkpoint_store import Change, Checkpoint, CheckpointStore, StoredFile, Tree
+from eca_nvim.review.checkpoint_store import (
+    LATE,
+    Change,
+    Checkpoint,
+    CheckpointStore,
+    StoredFile,
+    Tree,
+)
 from eca_nvim.review.git import GitFailed, list_project
 from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
 from eca_nvim.review.turn_changes import UNSEEN, FileRecord, Moment
@@ -69,12 +76,14 @@ class TreeRequest:
 class Found(Struct, frozen=True):
     """What differs between two moments: files, and those whose names cannot be shown.
 
-    known: files that were asked for and that the first tree has.
+    known: files that were asked for and that the first tree has. late: those that were changed as
+    it was taken. They are as in an earlier tree; the user may have changed them since.
     """
 
     files: dict[str, States] = field(default_factory=dict)
     odd_names: frozenset[str] = frozenset()
     known: frozenset[str] = frozenset()
+    late: frozenset[str] = frozenset()
 
 
 def compare(
@@ -85,6 +94,7 @@ def compare(
     is_same = before.tree.id == after.tree.id  # as after most commands: git need not look
     changes = {} if is_same else dict(store.changes(before.tree.id, after.tree.id, roots))
     was, now = before.tree.refused, after.tree.refused
+    late = frozenset(path for path, why in was.items() if why == LATE)
     for path in {*now, *was} - changes.keys():
         gone = path not in now and not _is_there(path)
         if gone or (path in now and changed_at(path) >= before.began):
@@ -100,7 +110,7 @@ def compare(
     files = dict[str, States]()
     for path, (old, new) in shown.items():
         place, above = _placed(path, roots)
-        earlier = _state(blobs, old, place, was.get(path), above)
+        earlier = _state(blobs, old, place, None if path in late else was.get(path), above)
         if earlier.is_absent and path in hidden:
             earlier = UNSEEN
         later = _state(blobs, new, place, now.get(path))
@@ -108,7 +118,7 @@ def compare(
             later = take_snapshot(path, blobs, follow=False)
         files[path] = (earlier, later)
     known = [it for root in roots for it in store.present(before.tree.id, root, asked)]
-    return Found(files, frozenset(kept.keys() - shown.keys()), frozenset(known))
+    return Found(files, frozenset(kept.keys() - shown.keys()), frozenset(known), late)
 
 
 def _placed(path: str, roots: Iterable[str]) -> tuple[str, int]:

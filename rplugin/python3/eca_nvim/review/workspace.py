@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from itertools import islice
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from eca_nvim.review.git import GitFailed, list_project
@@ -110,10 +110,9 @@ def changed_after(path: str, moment: int) -> bool:
 
     Of one that is gone the folder tells: it may then have gone a little earlier, too.
     """
-    for place in (path, *map(str, PurePath(path).parents)):
-        with suppress(FileNotFoundError, NotADirectoryError):
-            return os.lstat(place).st_ctime_ns > moment
-    return False
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return os.lstat(path).st_ctime_ns > moment
+    return changed_after(str(Path(path).parent), moment)
 
 
 def _fault_of(attributes: str) -> str | None:
