@@ -28,8 +28,8 @@ FILES = 20_000
 WARM_UP = 3
 PROMPTS = 12
 """Prompts that are measured after the first ones."""
-PAUSE = 0.1
-"""Seconds from an answer to the next prompt."""
+PAUSE = 0.5
+"""Seconds from an answer to the next prompt: the files after the turn are stored by then."""
 
 
 @dataclass
