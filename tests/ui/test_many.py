@@ -124,4 +124,5 @@ def test_nothing_is_kept_of_what_was_closed(stage: Neovim) -> None:
     assert stage.lua(WATCHED_TWICE) <= 1  # timers
     stage.keys("q")
     draw(stage, ["forget", "a"], ["forget", "b"])
-    assert stage.lua("return kept()") == ["winsaveview"]  # the place in the chat that is left
+    left = stage.lua("return kept()")
+    assert left in ([], ["winsaveview"])  # the place in the chat that is left, if it was left once
