@@ -39,9 +39,9 @@ def prompt(nvim: Neovim, text: str, *answers: str) -> None:
     nvim.command("EcaChat")
     say(nvim, text)
     for answer in answers:
-        nvim.wait_until(PENDING)
+        item = nvim.wait_until("(require('eca').pending()[1] or {}).id")
         nvim.command(f"Eca {answer}")
-        nvim.wait_until(f"not ({PENDING})")
+        nvim.wait_until(f"(require('eca').pending()[1] or {{}}).id ~= {item!r}")
     wait_idle(nvim)
 
 

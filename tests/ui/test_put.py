@@ -1,5 +1,6 @@
 """Code of an answer is put into files as previews, and commands to a terminal's prompt line."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -137,8 +138,11 @@ def test_a_command_is_written_to_a_prompt_line_and_not_run(
     nvim.wait_screen("2: touch made2")
     nvim.keys("3<CR>")
     nvim.wait_until("vim.bo.buftype == 'terminal'")
-    nvim.wait_screen("touch made3")
-    nvim.keys("<C-u><C-\\><C-n>")
+    written = re.compile(r"[#$] touch made3")
+    nvim.wait_screen(written)  # else the shell does not read keys yet
+    nvim.keys("<C-u>")
+    nvim.wait_screen(lambda screen: not written.search(screen.text()))
+    nvim.keys("<C-\\><C-n>")
     put(nvim, "made1")
     nvim.wait_until("vim.bo.buftype == 'terminal'")
     nvim.wait_screen("touch made1")
