@@ -397,10 +397,3 @@ class TestStrangers:
         agent.say("other", RUNNING, ENDED, ChatCleared(), ChatDeleted())
         agent.announce(announced(model="m", chat_id="other"))
         assert all(op.data.get("chat") != "other" for op in rig.view.of(Emit))
-
-    async def test_the_end_of_the_server_is_told_to_who_waits(self, rig: Rig) -> None:
-        rig.do(asks.ListChats(1))
-        agent = await rig.starting()
-        agent.end(AgentExit("it died", 1))
-        await rig.view.until(lambda: rig.view.of(Answer))
-        assert rig.view.of(Answer) == [Answer(1, None)]

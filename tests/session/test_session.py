@@ -38,7 +38,7 @@ from eca_nvim.chat.vocabulary.ops import (
     SetWork,
     ShowDiff,
 )
-from eca_nvim.chat.vocabulary.query_intents import ChangeFolder, RequestTranscript
+from eca_nvim.chat.vocabulary.query_intents import ChangeFolder, ListChats, RequestTranscript
 from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT, Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.session import chats
@@ -243,6 +243,14 @@ async def test_the_transcript_is_answered_by_its_number(rig: Rig) -> None:
     assert [op.value for op in rig.view.of(Answer) if op.request == 42] == [
         "## Assistant\n\nhello\n"
     ]
+
+
+async def test_the_end_of_the_server_is_told_to_who_waits(rig: Rig) -> None:
+    rig.do(ListChats(1))
+    agent = await rig.starting()
+    agent.end(AgentExit("it died", 1))
+    await rig.view.until(lambda: rig.view.of(Answer))
+    assert rig.view.of(Answer) == [Answer(1, None)]
 
 
 async def test_a_diff_is_found_by_its_block_too(rig: Rig) -> None:
