@@ -65,7 +65,7 @@ def test_where_a_path_leads_is_on_the_screen(
     (workspace / "docs").unlink()
     (workspace / "docs").symlink_to(tmp_path)
     nvim.command("Eca approve")
-    nvim.wait_screen("look again")
+    nvim.wait_until("vim.fn.execute('messages'):find('look again', 1, true)")
     wait_told(nvim, f"→ {tmp_path}/authorized_keys")
     assert server.received("chat/toolCallApprove") == []
     for number, warning in enumerate(cases.values()):
