@@ -55,6 +55,20 @@ def test_a_command_opens_its_file_beside_the_chat(start_nvim: StartNeovim, keys:
     assert view.windows() == ["README.md", "chat", "input"]
 
 
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [("edit src/calc.py", "calc.py"), ("split src/calc.py", "")],
+)
+def test_who_opens_the_chat_right_after_a_file_types_in_its_input(
+    start_nvim: StartNeovim, command: str, file: str
+) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.nvim.keys(f"<Esc>:{command} | EcaChat<CR>ihere")
+    view.nvim.wait_for(lambda: view.nvim.eval("getline('.')") == "here", "what was typed")
+    files = [file] if file else ["calc.py", "README.md"]
+    assert (view.current(), view.windows()) == ("input", [*files, "chat", "input"])
+
+
 def rows(view: View) -> list[int]:
     """Return the rows of the chat's two windows, and the first one that the upper one shows."""
     upper, lower = "winnr('$') - 1", "winnr('$')"

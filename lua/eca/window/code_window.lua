@@ -6,7 +6,7 @@
 ---   follows the file if the chat's window was the current one.
 --- - A file for which a command splits a chat's window gets a split of a window for files instead.
 --- - The file is moved after the command has ended, so that the rest of the command still applies
----   to it.
+---   to it; at the latest before a chat is opened.
 local others = require('eca.ui.others')
 local paths = require('eca.files.paths')
 
@@ -20,7 +20,8 @@ local M = {}
 ---@field restore fun(win: integer, pair: eca.Pair, kind: 'transcript'|'input')
 ---@field hide fun()
 
-local guests = {} ---@type table<integer, true> windows whose buffer is about to be moved
+--- What moves the buffer of a window, for windows whose buffer is about to be moved.
+local guests = {} ---@type table<integer, fun()>
 
 ---@alias eca.Side 'above'|'below'|'left'|'right'
 
@@ -163,15 +164,26 @@ local function move_later(chats, win, side)
   if guests[win] then
     return
   end
-  guests[win] = true
-  vim.schedule(function()
+  guests[win] = function()
     local is_split = side and not chats.owner(win)
     local moved, fault = pcall(is_split and move_split or move, chats, win, side)
     guests[win] = nil
     if not moved then
       error(fault, 0)
     end
+  end
+  vim.schedule(function()
+    if guests[win] then
+      guests[win]()
+    end
   end)
+end
+
+--- Move at once what is about to be moved: whoever opens a chat next is then not led away from it.
+function M.settle()
+  for _, move_guest in ipairs(vim.tbl_values(guests)) do
+    move_guest()
+  end
 end
 
 --- The side of a window on which another one has taken half of its room; nil: it is elsewhere.

@@ -110,6 +110,7 @@ end
 ---@param id string
 ---@param mods? table `smods` of the command
 function M.open(id, mods)
+  code_window.settle()
   local chat = chats.ensure(id)
   chats.use(id)
   local pair = pair_of()
