@@ -74,7 +74,7 @@ fuzz: setup ## Give made-up texts to what reads them: make fuzz RUNS=100000
 	PYTHONPATH=.cache/fuzz/packages $(PYTHON) -m tests.fuzz $(or $(RUNS),25000)
 
 # The tests play a sample of it.
-faults: setup ## Have servers die at every message of every recording: an hour
+faults: setup ## Have servers die at every message of every recording: 20 minutes
 	$(PYTHON) -m tests.faults
 
 soak: setup ## Use both Neovims at random and count what stays: make soak MINUTES=60
