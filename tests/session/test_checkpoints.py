@@ -6,7 +6,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import anyio
@@ -19,13 +19,13 @@ from tests.support.launch import REPOSITORY
 from eca_nvim.digests import name_digest
 from eca_nvim.disk import replacing
 from eca_nvim.path_risks import Folders
-from eca_nvim.review.checkpoint_store import Checkpoint, CheckpointStore
+from eca_nvim.review.checkpoint_store import Checkpoint, CheckpointStore, Tree
 from eca_nvim.review.restoring import CHANGED
 from eca_nvim.review.snapshots import Blobs
 from eca_nvim.review.tree_changes import MOST_NAMED, UNSTORED
 from eca_nvim.review.turn_changes import TurnChanges
 from eca_nvim.review.turn_store import TurnStore
-from eca_nvim.session.files.checkpoints import Checkpoints, Limits
+from eca_nvim.session.files.checkpoints import HEAD_START, Checkpoints, Limits
 
 LIMITS = Limits()
 PROMPT = {"kind": "prompt", "chat": "chat", "turn": 1, "title": "", "prompt": "do it"}
@@ -95,6 +95,23 @@ def test_all_that_was_stored_comes_back(
         assert files(root) == after
 
     anyio.run(there_and_back)
+
+
+@pytest.mark.anyio
+async def test_a_prompt_has_gone_out_before_its_tree_is_begun(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, take = list[int](), CheckpointStore.take
+
+    def noted(store: CheckpointStore, roots: Sequence[str], until: int | None = None) -> Tree:
+        begun.append(time.time_ns())
+        return take(store, roots, until)
+
+    monkeypatch.setattr(CheckpointStore, "take", noted)
+    kept = Kept(tmp_path / "state", root)
+    then = await kept.take()
+    assert then is not None
+    assert begun[0] - then.time >= HEAD_START * 1e9  # its own moment stays that of the prompt
 
 
 @pytest.mark.anyio
@@ -214,7 +231,7 @@ import anyio
 from eca_nvim.digests import name_digest
 from eca_nvim.path_risks import Folders
 from eca_nvim.review.tree_changes import MOST_NAMED
-from eca_nvim.session.files.checkpoints import Checkpoints, Limits
+from eca_nvim.session.files.checkpoints import HEAD_START, Checkpoints, Limits
 state, root = sys.argv[1:]
 kept = Checkpoints(state, Folders([root]), 1, Limits(), print)
 async def restore():

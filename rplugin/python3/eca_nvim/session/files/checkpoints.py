@@ -36,6 +36,8 @@ FOLDER: Final = "checkpoints"
 """The folder of all stores, below that where everything is saved."""
 MIB: Final = 1 << 20
 NS_PER_DAY: Final = 86_400 * 10**9
+HEAD_START: Final = 0.05
+"""Seconds that a prompt has before its tree: else both would want the same processors."""
 OFF: Final = "checkpoints are off: see :help eca-option-checkpoints.enabled"
 NO_PROJECT: Final = "no folder of the workspace is in a repository: git init makes one"
 
@@ -119,6 +121,8 @@ class Checkpoints:
         """Take the trees that are wanted until cancelled."""
         while True:
             await self._is_wanted.wait()
+            if any(it.is_prompt for it in self._wanted):
+                await anyio.sleep(HEAD_START)
             self._is_wanted, before = anyio.Event(), self.known
             async with self._lock:
                 wanted, self._wanted = self._wanted, []
