@@ -7,7 +7,6 @@ Rules kept here:
 - Work that is not awaited any more goes on in its thread, and its result is dropped.
 """
 
-import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -23,6 +22,8 @@ async def run_in_thread(work: Callable[[], Result]) -> Result:
 
     Raises what the work raises.
     """
+    import asyncio  # noqa: PLC0415 - a process that takes a tree needs none
+
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Result] = loop.create_future()
 

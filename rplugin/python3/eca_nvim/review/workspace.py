@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 from eca_nvim.review.git import GitFailed, list_project
@@ -165,5 +165,4 @@ def _project_files(root: str, refused: dict[str, str]) -> Iterator[tuple[str, os
 
 def _is_below(name: str) -> bool:
     """Return whether a relative path is written in the only way, and leads nowhere else."""
-    parts = PurePosixPath(name).parts
-    return bool(parts) and ".." not in parts and parts[0] != "/" and "/".join(parts) == name
+    return {"", ".", ".."}.isdisjoint(name.split("/"))
