@@ -243,3 +243,10 @@ def test_another_neovim_may_make_the_folders_first(view: View) -> None:
     assert view.nvim.messages() == ""
     state = view.nvim.lua("return vim.fn.stdpath('state')")
     assert [it.read_text() for it in Path(state, "eca").glob("*.unsent")] == ["one"]
+
+
+def test_windows_open_without_the_slow_first_digest(view: View) -> None:
+    view.nvim.lua("""
+    vim.fn.sha256 = function() error('Vim tests it at its first use') end
+    assert(require('eca.host.draft_file').take() == nil)
+    """)

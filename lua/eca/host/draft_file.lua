@@ -93,12 +93,13 @@ end
 --- Take over the text that exited Neovims of this project have left.
 ---@return string? text
 function M.take()
-  local found, own = {}, path_of(vim.fn.getpid()) ---@type string[], string
+  local found = {} ---@type string[]
   for name in vim.fs.dir(folder_of()) do
     local project, number = name:match('^(%x+)%.(%d+)%.unsent$')
     local pid = tonumber(number)
     local left = pid and (pid == vim.fn.getpid() or not system.is_running(pid)) -- ids are reused
-    if left and project == prefix() and vim.uv.fs_rename(path_of(pid), own) then
+    local own = left and project == prefix() and path_of(vim.fn.getpid())
+    if own and vim.uv.fs_rename(path_of(pid), own) then
       found[#found + 1] = read(own)
       M.saved = { text = found[#found], path = own }
     end

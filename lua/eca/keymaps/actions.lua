@@ -28,7 +28,10 @@ local function action(call, text, more, ...)
   local at, name = call:match('^([%l_]+)%.([%l_]+)$')
   local made = { at = at, call = name, with = { ... }, text = text, needs = (more or {}).needs }
   for _, place in ipairs(PLACES) do
-    made[place] = vim.split((more or {})[place] or '', ' ', { trimempty = true })
+    made[place] = {}
+    for key in ((more or {})[place] or ''):gmatch('[^ ]+') do
+      table.insert(made[place], key)
+    end
   end
   return made
 end
