@@ -13,6 +13,7 @@ Rules kept here:
   is the last of its turn.
 - What this Neovim wrote meanwhile is the user's. What others may have changed, too, is marked.
 - What was changed long before a call began is not its work.
+- Names that cannot be shown or sent are only listed.
 """
 
 import os.path
@@ -24,6 +25,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from eca_nvim.chat.model.calls import is_safe_path
 from eca_nvim.chat.vocabulary.query_intents import FileWritten
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.tree_changes import Found, States, TreeRequest, changed_at
@@ -239,6 +241,9 @@ class Commands:
         turn, (start, end) = watch.turn, moments
         is_shared = is_shared or watch.is_uncertain or self._runs_with_others(watch)
         for path, states in {**found.files, **self._taken_back(start, end, found)}.items():
+            if not is_safe_path(path):
+                turn.odd_names.add(path)
+                continue
             mine = self._without_others(watch, start, end, path, states)
             if mine is None or self._is_older(watch, path, states):
                 continue
@@ -249,7 +254,6 @@ class Commands:
             record = FileRecord(*mine, doubted, None, False, True, start.began, end.done)
             turn.note(path, record)
             self._found(turn.chat, path)
-        turn.odd_names |= found.odd_names
 
     def _runs_with_others(self, watch: Watch) -> bool:
         """Return whether commands of other turns ran at the time of one."""

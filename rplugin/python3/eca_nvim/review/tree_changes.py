@@ -4,20 +4,19 @@ Rules kept here:
 - A file that a tree lacks may have been there, too, but ignored or refused: it counts as made only
   if nothing says so, and as deleted only if it is gone.
 - What was there is unknown if a command has changed what git ignores, or has added such a file.
-- Names that cannot be shown or sent are only listed.
 """
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path, PurePath
-from stat import S_ISDIR, S_ISLNK, S_ISREG
+from stat import S_ISLNK, S_ISREG
 from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
-from eca_nvim.chat.model.calls import is_safe_path
 from eca_nvim.review.checkpoint_store import (
     LATE,
     Change,
@@ -74,22 +73,30 @@ class TreeRequest:
 
 
 class Found(Struct, frozen=True):
-    """What differs between two moments: files, and those whose names cannot be shown.
+    """What differs between two moments.
 
     known: files that were asked for and that the first tree has. late: those that were changed as
     it was taken. They are as in an earlier tree; the user may have changed them since.
     """
 
     files: dict[str, States] = field(default_factory=dict)
-    odd_names: frozenset[str] = frozenset()
     known: frozenset[str] = frozenset()
     late: frozenset[str] = frozenset()
 
 
 def compare(
-    store: CheckpointStore, blobs: Blobs, before: Moment, after: Moment, asked: Sequence[str] = ()
+    store: CheckpointStore,
+    blobs: Blobs,
+    before: Moment,
+    after: Moment,
+    asked: Sequence[str] = (),
+    look: Callable[[str], Snapshot] | None = None,
 ) -> Found:
-    """Find what differs between two moments; blocks. Raises GitFailed."""
+    """Find what differs between two moments, the second of which is now; blocks.
+
+    look: returns a file that is there, although the second tree lacks it. Raises GitFailed.
+    """
+    look = look or partial(take_snapshot, blobs=blobs, follow=False)
     roots = [it for it in before.roots if it in after.roots]
     is_same = before.tree.id == after.tree.id  # as after most commands: git need not look
     changes = {} if is_same else dict(store.changes(before.tree.id, after.tree.id, roots))
@@ -105,20 +112,19 @@ def compare(
         for path, it in changes.items()
         if _is_changed(path, it, gone_blobs, before) or path in now
     }
-    shown = {path: it for path, it in kept.items() if is_safe_path(path)}
-    hidden = _hidden(store, shown, roots)
+    hidden = _hidden(store, kept, roots)
     files = dict[str, States]()
-    for path, (old, new) in shown.items():
+    for path, (old, new) in kept.items():
         place, above = _placed(path, roots)
         earlier = _state(blobs, old, place, None if path in late else was.get(path), above)
         if earlier.is_absent and path in hidden:
             earlier = UNSEEN
         later = _state(blobs, new, place, now.get(path))
         if later.is_absent and _is_there(path):  # git ignores it now
-            later = take_snapshot(path, blobs, follow=False)
+            later = look(path)
         files[path] = (earlier, later)
     known = [it for root in roots for it in store.present(before.tree.id, root, asked)]
-    return Found(files, frozenset(kept.keys() - shown.keys()), frozenset(known), late)
+    return Found(files, frozenset(known), late)
 
 
 def _placed(path: str, roots: Iterable[str]) -> tuple[str, int]:
@@ -203,66 +209,20 @@ def changed_at(path: str) -> int:
         return 0
 
 
-# --- back to a checkpoint -------------------------------------------------------------------------
-
-
 def what_goes_back(
-    store: CheckpointStore, blobs: Blobs, tree: Tree, roots: Sequence[str], checkpoint: Checkpoint
+    store: CheckpointStore, blobs: Blobs, checkpoint: Checkpoint, now: Moment
 ) -> Mapping[str, FileRecord]:
     """Return the files that can be what they were at a checkpoint, so that nothing is lost.
 
-    A file that is there but not stored would be: it has a fault. One that the checkpoint lacks may
-    have been there, too, but ignored or refused: only what was made or changed since is deleted.
-    tree: that of now. Raises GitFailed.
-    """
-    changes, refused = store.changes(tree.id, checkpoint.tree, roots), _refused_then(checkpoint)
-    hidden = _hidden(store, {path: (then, now) for path, (now, then) in changes.items()}, roots)
-    gone = {
-        path
-        for path, (_, then) in changes.items()
-        if then is None
-        and refused is not None
-        and path not in refused
-        and path not in hidden
-        and changed_at(path) > checkpoint.time
-    }
-    files = dict[str, FileRecord]()
-    for path, (now, then) in changes.items():
-        if then is not None or path in gone:
-            place, above = _placed(path, roots)
-            is_free = now is not None or _is_free(path, gone)
-            present = _state(blobs, now, place, None if is_free else UNSTORED)
-            files[path] = FileRecord(_state(blobs, then, place, missing=above), present)
-    return files
-
-
-def _is_free(path: str, gone: Collection[str]) -> bool:
-    """Return whether a file can be made, once others are gone."""
-    if not os.path.lexists(path) or any(str(it) in gone for it in Path(path).parents):
-        return True
-    inner = (f"{above}/{name}" for above, names in _inside(path) for name in names)
-    return is_folder(path) and all(it in gone for it in inner)
-
-
-def _inside(folder: str) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield each folder below one, with what is in it but folders."""
-    for above, folders, names in os.walk(folder):
-        yield above, [*names, *(it for it in folders if not is_folder(f"{above}/{it}"))]
-
-
-def is_folder(path: str) -> bool:
-    """Return whether there is a folder, and no link to one."""
-    try:
-        return S_ISDIR(os.lstat(path).st_mode)
-    except OSError:
-        return False
-
-
-def _refused_then(checkpoint: Checkpoint) -> frozenset[str] | None:
-    """Return the files that were there, although the checkpoint has none of them.
-
-    None if there were too many to name all.
+    A file that is there but not stored would be: it has a fault. Raises GitFailed.
     """
     told = checkpoint.about.get("refused")
-    named = frozenset(map(str, told)) if isinstance(told, list) else frozenset[str]()
-    return named if len(named) < MOST_NAMED else None
+    lacks = dict.fromkeys(map(str, told), "") if isinstance(told, list) else None
+    is_vague = lacks is None or len(lacks) >= MOST_NAMED  # not all that it lacks is named
+    then = Moment(Tree(checkpoint.tree, lacks or {}), now.roots, checkpoint.time, checkpoint.time)
+    found = compare(store, blobs, then, now, look=lambda _: Snapshot(fault=UNSTORED))
+    return {
+        path: FileRecord(earlier, later)
+        for path, (earlier, later) in found.files.items()
+        if earlier.fault is None and not (is_vague and earlier.is_absent)
+    }

@@ -255,8 +255,9 @@ class Checkpoints:
         """Return the files that differ from a checkpoint: then, and now. Raises GitFailed."""
 
         def work(store: CheckpointStore) -> Mapping[str, FileRecord]:
-            roots = tuple(self._folders)
-            return what_goes_back(store, self._blobs, store.take(roots), roots, checkpoint)
+            roots, began = tuple(self._folders), time.time_ns()
+            now = Moment(store.take(roots), roots, began, time.time_ns())
+            return what_goes_back(store, self._blobs, checkpoint, now)
 
         return await self.with_store(work)
 
