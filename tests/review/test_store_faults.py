@@ -267,10 +267,7 @@ def test_a_new_neovim_does_not_read_all_files_again(root: Path, tmp_path: Path) 
     assert again.take([str(root)]).id == first.id
     assert sum(1 for _ in (tmp_path / "store" / "objects").rglob("*")) == objects
     assert (root / "a").stat().st_atime_ns == before
-    again.prune()
-    assert [it.name.rpartition("-")[2] for it in (tmp_path / "store").glob("index-*")] == [
-        str(os.getpid())
-    ]
+    assert len([*(tmp_path / "store").glob("index-*")]) == 1
 
 
 WORK = """

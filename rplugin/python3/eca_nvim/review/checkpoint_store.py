@@ -6,9 +6,9 @@ Rules kept here:
   contents are stored byte for byte.
 - A path that git refuses costs only itself, and is named. A fault of the store or of its disk is no
   fault of a path: no tree is made then, and what was half written goes.
-- Each Neovim has an index of its own, so two of them never wait for each other. It begins with that
-  of an earlier one. A damaged index is made again. Objects and references are git's own to keep
-  whole, after a kill at any moment, too.
+- A tree is taken with a copy of the index, which then takes its place: two Neovims never wait for
+  each other, and a kill leaves it whole. A damaged index is made again. Objects and references are
+  git's own to keep whole, after a kill at any moment, too.
 - A tree of a moment has nothing that was done later: a file that was written or deleted since, also
   while git reads, stands in it as it was stored before, or it is missing in it. It is named.
 - Links are stored, and not followed. git keeps no permissions but 644 and 755: others are kept
@@ -18,6 +18,7 @@ Rules kept here:
 
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -32,12 +33,10 @@ from msgspec import Struct
 from eca_nvim.digests import name_digest
 from eca_nvim.review.git import GitFailed, NoRoom, PathRefused, run_git, run_module
 from eca_nvim.review.repository import (
-    inherit_index,
     lock_of,
     make_repository,
     read_object,
     read_packed,
-    remove_indexes,
     require_space,
     size_of,
     sweep,
@@ -149,25 +148,30 @@ class CheckpointStore:
     def _take_root(self, root: str, refused: dict[str, str], until: int | None) -> tuple[str, str]:
         """Return the ids of the tree of a folder, and of the permissions beside it."""
         wanted, modes = storable_files(root, self._most_bytes, refused)
-        index = self._index(root)
-        inherit_index(index)
+        kept = self._index(root)
+        index = kept.with_name(f"{kept.name}-{os.getpid()}")
         for is_last in (False, True):
             lock_of(index).unlink(missing_ok=True)  # of a git that was killed
             try:
+                with suppress(OSError):  # without it all files are read
+                    shutil.copy2(kept, index)  # its time says which files git must look at
                 self._update(root, index, wanted, refused, until)
                 tree = self._run("write-tree", root=root, index=index).decode().strip()
+                index.replace(kept)
                 break
             except GitFailed as fault:
-                if is_last or isinstance(fault, NoRoom) or not index.exists():
+                if is_last or isinstance(fault, NoRoom) or not kept.exists():
                     raise
                 require_space(self._folder, 0)
-                index.unlink(missing_ok=True)  # it is damaged, or names objects that are gone
+                kept.unlink(missing_ok=True)  # it is damaged, or names objects that are gone
+            finally:
+                index.unlink(missing_ok=True)
         listed = b"".join(b"%o %b\0" % (mode, os.fsencode(path)) for path, mode in modes)
         return tree, self.made("hash-object", "-w", "--stdin", fed=listed)
 
     def _index(self, root: str) -> Path:
         """Return git's list of the files of a folder."""
-        return self._folder / f"index-{name_digest(os.fsencode(root))}-{self._process}"
+        return self._folder / f"index-{name_digest(os.fsencode(root))}"
 
     def _has_few(self, root: str) -> bool:
         """Return whether a folder had few files, the last time; at first, whether it has."""
@@ -357,11 +361,14 @@ class CheckpointStore:
     def prune(self) -> None:
         """Remove what no checkpoint needs, unless it is younger than a day; pack the rest.
 
-        The newest index of each folder stays, for the next Neovim. Raises GitFailed.
+        Raises GitFailed.
         """
         sweep(self._folder)
         self._run("gc", "--quiet", "--prune=1.day.ago")
-        remove_indexes(self._folder, self._process)
+        for copy in self._folder.glob("index-*-*"):  # a kill has left it, unless it is in use
+            with suppress(OSError):
+                if time.time() - copy.lstat().st_ctime > SECONDS_PER_DAY:
+                    copy.unlink()
 
     def is_due(self) -> bool:
         """Return whether nothing was removed for a day; the next call says no."""

@@ -10,13 +10,12 @@ import fcntl
 import os
 import shutil
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from eca_nvim.review.git import GitFailed, NoRoom, locked, run_git
-from eca_nvim.system import start_time
 
 LEAST_FREE: Final = 64 << 20
 """Bytes that stay free on the disk, at least."""
@@ -120,41 +119,6 @@ def size_of(repository: Path) -> int:
     return size
 
 
-def inherit_index(index: Path) -> None:
-    """Begin with the newest index of another process, so that not all files are read again.
-
-    index: a file in a repository, `index-NAME-PROCESS`. A file system that fails costs only time.
-    """
-    if index.exists():
-        return
-    name = index.name.rpartition("-")[0]
-    others = (it for it in _indexes(index.parent) if it.name.rpartition("-")[0] == name)
-    with suppress(OSError, StopIteration):
-        shutil.copy2(next(others), lock_of(index))  # its time says which files git must look at
-        lock_of(index).replace(index)
-
-
-def remove_indexes(repository: Path, process: int) -> None:
-    """Remove the indexes of processes that are gone, but for the newest one of each name."""
-    ours = f"-{process}"
-    seen: set[str] = set()
-    for index in sorted(_indexes(repository), key=lambda it: not it.name.endswith(ours)):
-        name, _, owner = index.name.rpartition("-")
-        is_left = owner.isdecimal() and start_time(int(owner)) is None
-        if name in seen and is_left and not index.name.endswith(ours):
-            index.unlink(missing_ok=True)
-        seen.add(name)
-
-
 def lock_of(index: Path) -> Path:
     """Return the file by which git locks an index."""
     return index.with_name(f"{index.name}.lock")
-
-
-def _indexes(repository: Path) -> Sequence[Path]:
-    """Return the indexes in a repository, the newest first."""
-    dated: list[tuple[float, Path]] = []
-    for path in repository.glob("index-*"):
-        with suppress(OSError):  # it is gone
-            dated.append((path.stat().st_mtime, path))
-    return [path for _, path in sorted(dated, reverse=True) if path.suffix != ".lock"]
