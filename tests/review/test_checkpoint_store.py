@@ -21,7 +21,7 @@ from eca_nvim.review.git import GitFailed
 from eca_nvim.review.workspace import storable_files
 
 NAMES = ["a", "b.txt", "dir", "-r", "ünï", " space", "new\nline", "*", 'q"uote', ".GIT", "GIT~1"]
-NAMES += ["\udcff", "x" * 255, ".git ", ".gitattributes"]
+NAMES += ["\udcff", "x" * 255, ".git ", ".gitattributes", ":(x", ":!a"]
 ODD = {".GIT"}
 """Names that git does not store, wherever they are in a path."""
 
@@ -123,7 +123,7 @@ def test_what_differs_is_told_byte_for_byte(
     taken, seen = [], []
     for edits in (first, second, []):
         edit(root, edits)
-        taken.append(store.take_here([str(root)], {}))
+        taken.append(store.take_here([str(root)]))
         seen.append(files(root))
     assert told(store, taken[1].id, taken[2].id, root) == {}
     expected = {
@@ -363,3 +363,16 @@ def test_without_git_a_line_says_so(
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(GitFailed, match="git is not installed"):
         store.take([str(root)])
+
+
+@pytest.mark.parametrize("name", ["a", ":(x", "*", "new\nline"])
+def test_permissions_that_git_does_not_keep_are_told(
+    store: CheckpointStore, root: Path, name: str
+) -> None:
+    (root / name).write_text("a")
+    (root / name).chmod(0o600)
+    before = store.take([str(root)])
+    (root / name).chmod(0o640)
+    assert told(store, before.id, store.take([str(root)]).id, root) == {
+        str(root / name): ((b"a", 0o600), (b"a", 0o640))
+    }

@@ -245,17 +245,17 @@ def test_a_disk_that_is_nearly_full_is_left_alone(
 ) -> None:
     monkeypatch.setattr("eca_nvim.review.repository.LEAST_FREE", 1 << 60)
     with pytest.raises(GitFailed, match=r"the disk is full: \d+ MiB are needed in .*, and \d+ are"):
-        store.take_here([str(root)], {})
+        store.take_here([str(root)])
     assert not list((tmp_path / "store").glob("index-*"))
     monkeypatch.undo()
-    store.take_here([str(root)], {})
+    store.take_here([str(root)])
     (index,) = (tmp_path / "store").glob("index-*")
     before = index.read_bytes()
     with (root / "a").open("wb") as large:
         large.truncate(1 << 43)  # without any block of the disk
     of_any_size = CheckpointStore(tmp_path / "store", os.getpid(), 1 << 60)
     with pytest.raises(GitFailed, match="the disk is full"):
-        of_any_size.take_here([str(root)], {})
+        of_any_size.take_here([str(root)])
     assert index.read_bytes() == before
 
 

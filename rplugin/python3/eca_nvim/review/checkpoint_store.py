@@ -56,10 +56,12 @@ FEW_AT_FIRST: Final = 1000
 """Names in a folder without an index: to count more would take as long as to start a process."""
 LATE: Final = "it was changed while the checkpoint was made"
 UNKNOWN: Final = "it was changed while the first checkpoint was made"
-NAMED: Final = 100
+NAMED: Final = 400
 """Files that are named to git at once."""
 _LINK: Final = "120000"
 _MODES: Final = "modes"
+_GONE: Final = b"0 0000000000000000000000000000000000000000\t%s"
+"""How git is told that an index has a file no more."""
 
 
 class Tree(Struct, frozen=True):
@@ -101,7 +103,6 @@ class CheckpointStore:
         self._process = process
         self._most_bytes = most_bytes
         self._run = partial(run_git, folder)
-        self._refused: dict[str, dict[str, int]] = {}  # by root: paths, and their change times
 
     # --- trees ------------------------------------------------------------------------------------
 
@@ -114,18 +115,15 @@ class CheckpointStore:
         small. A start of one takes longer than few files.
         """
         if all(map(self._has_few, roots)):
-            return self.take_here(roots, self._refused, until)
-        about = (str(self._folder), self._process, self._most_bytes, roots, self._refused, until)
-        taken, self._refused, fault = json.loads(run_module(__name__, json.dumps(about).encode()))
-        if fault is not None:
-            raise GitFailed(fault)
-        return Tree(*taken)
+            return self.take_here(roots, until)
+        about = (str(self._folder), self._process, self._most_bytes, roots, until)
+        told = json.loads(run_module(__name__, json.dumps(about).encode()))
+        if isinstance(told, str):
+            raise GitFailed(told)
+        return Tree(*told)
 
-    def take_here(
-        self, roots: Sequence[str], known: dict[str, dict[str, int]], until: int | None = None
-    ) -> Tree:
-        """Do what `take` does; `known`: what git has refused before, which it changes."""
-        self._refused = known
+    def take_here(self, roots: Sequence[str], until: int | None = None) -> Tree:
+        """Do what `take` does, in this process."""
         make_repository(self._folder)
         require_space(self._folder, 0)
         try:
@@ -190,22 +188,15 @@ class CheckpointStore:
         until: int | None,
     ) -> None:
         """Make the index hold exactly the wanted files, but for those that git refuses."""
-        known = self._refused.setdefault(root, {})
-        fed = [path for path, it in wanted.items() if known.get(path) != it.st_ctime_ns]
         is_first = not index.exists()
         last = 0 if is_first else index.stat().st_mtime_ns
         fresh = sum(it.st_size for it in wanted.values() if it.st_ctime_ns >= last)
         require_space(self._folder, fresh)
-        before = self._entries(root, index)
-        if stale := before.keys() - set(map(os.fsencode, fed)):
-            gone = b"".join(path + b"\0" for path in stale)
-            removal = ("update-index", "-z", "--force-remove", "--stdin")
-            self._run(*removal, root=root, index=index, fed=gone)
+        fed, before = [*map(os.fsencode, wanted)], self._entries(root, index)
+        self._enter(root, index, (_GONE % it for it in before.keys() - {*fed}))
         for first in range(0, len(fed), BATCH):
             for path in self._add(root, index, fed[first : first + BATCH], is_first=is_first):
-                known[path] = wanted[path].st_ctime_ns
-        for path in known.keys() & wanted.keys():
-            refused[f"{root}/{path}"] = REFUSED
+                refused[f"{root}/{os.fsdecode(path)}"] = REFUSED
         if until is not None:
             late = self._take_back(root, index, before, until)
             refused |= dict.fromkeys(late, UNKNOWN if is_first else LATE)
@@ -216,10 +207,7 @@ class CheckpointStore:
         """Let the index have what it had of files that have changed since `until`; return these."""
         differing = {path for path, _ in before.items() ^ self._entries(root, index).items()}
         late = [it for it in differing if changed_after(f"{root}/{os.fsdecode(it)}", until)]
-        fed = b"".join(before.get(it, b"0 %040d\t%s" % (0, it)) + b"\0" for it in late)
-        if late:
-            command = ("update-index", "-z", "--replace", "--index-info")
-            self._run(*command, root=root, index=index, fed=fed)
+        self._enter(root, index, (before.get(it, _GONE % it) for it in late))
         return [f"{root}/{os.fsdecode(it)}" for it in late]
 
     def _entries(self, root: str, index: Path) -> Mapping[bytes, bytes]:
@@ -227,21 +215,25 @@ class CheckpointStore:
         listed = self._run("ls-files", "-z", "--stage", root=root, index=index)
         return {it.partition(b"\t")[2]: it for it in listed.split(b"\0") if it}
 
+    def _enter(self, root: str, index: Path, entries: Iterable[bytes]) -> None:
+        """Set what an index has of some files, as `_entries` returns it."""
+        if fed := b"".join(it + b"\0" for it in entries):
+            command = ("update-index", "-z", "--replace", "--index-info")
+            self._run(*command, root=root, index=index, fed=fed)
+
     def _add(
-        self, root: str, index: Path, paths: Sequence[str], *, is_first: bool
-    ) -> Iterator[str]:
+        self, root: str, index: Path, paths: Sequence[bytes], *, is_first: bool
+    ) -> Iterator[bytes]:
         """Add files; yield those that git refuses: it refuses all if it refuses one."""
         # At first contents go into packs: thousands of loose objects take twice as long.
         options = ("-c", "core.bigFileThreshold=1") if is_first else ()
         command = (*options, "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
-        fed = b"".join(os.fsencode(path) + b"\0" for path in paths)
         try:
+            fed = b"".join(path + b"\0" for path in paths)
             self._run(*command, root=root, index=index, fed=fed)
         except PathRefused:
-            unreadable = [it for it in paths if not os.access(f"{root}/{it}", os.R_OK)]
-            yield from unreadable if len(paths) > 1 else paths
-            paths = [it for it in paths if it not in {*unreadable}] if len(paths) > 1 else ()
-            if not paths:
+            if len(paths) == 1:
+                yield from paths
                 return
             half = len(paths) // 2
             yield from self._add(root, index, paths[:half], is_first=is_first)
@@ -264,31 +256,26 @@ class CheckpointStore:
                     _stored(kinds[0], kinds[2], before.get(path)),
                     _stored(kinds[1], kinds[3], after.get(path)),
                 )
-            odd = {path for path, _ in before.items() ^ after.items()}
-            if odd := {it for it in odd if f"{root}/{os.fsdecode(it)}" not in found}:
-                were, are = self._files_of(old, name, before), self._files_of(new, name, after)
-                for path in odd & were.keys() & are.keys():  # only the permissions differ
-                    found[f"{root}/{os.fsdecode(path)}"] = (were[path], are[path])
+            odd = {f"{root}/{os.fsdecode(path)}" for path, _ in before.items() ^ after.items()}
+            if odd := odd - found.keys():
+                were, are = (dict(self.files(it, root, odd)) for it in (old, new))
+                # Only the permissions differ.
+                found |= {path: (were[path], are[path]) for path in were.keys() & are.keys()}
         return found
 
-    def _files_of(
-        self, tree: str, name: str, modes: Mapping[bytes, int]
-    ) -> Mapping[bytes, StoredFile | None]:
-        """Return all files of a folder in a tree, by relative path."""
-        found: dict[bytes, StoredFile | None] = {}
-        for entry in self._listed("-r", f"{tree}:{name}"):
-            about, _, path = entry.partition(b"\t")
-            kind, _, blob = about.decode().split(" ")
-            found[path] = _stored(kind, blob, modes.get(path))
-        return found
-
-    def present(self, tree: str, root: str, paths: Iterable[str]) -> Iterator[str]:
+    def files(
+        self, tree: str, root: str, paths: Iterable[str]
+    ) -> Iterator[tuple[str, StoredFile | None]]:
         """Yield those of some files that a folder of a tree has. Raises GitFailed."""
         asked = [it.removeprefix(f"{root}/") for it in paths if it.startswith(f"{root}/")]
-        place = f"{tree}:{name_digest(os.fsencode(root))}"
+        name = name_digest(os.fsencode(root))
+        modes = self._modes(tree, name) if asked else {}
         for first in range(0, len(asked), NAMED):
-            listed = self._listed("--name-only", place, "--", *asked[first : first + NAMED])
-            yield from (f"{root}/{os.fsdecode(it)}" for it in listed)
+            part = asked[first : first + NAMED]
+            for entry in self._listed(f"{tree}:{name}", "--", *part):
+                about, _, path = entry.partition(b"\t")
+                kind, _, blob = about.decode().split(" ")
+                yield f"{root}/{os.fsdecode(path)}", _stored(kind, blob, modes.get(path))
 
     def _listed(self, *arguments: str) -> list[bytes]:
         return [it for it in self._run("ls-tree", "-z", *arguments).split(b"\0") if it]
@@ -393,12 +380,12 @@ def _stored(kind: str, blob: str, mode: int | None) -> StoredFile | None:
 
 def main() -> None:
     """Take a tree for another process, as `CheckpointStore.take` asks for it on standard input."""
-    folder, process, most_bytes, roots, known, until = json.load(sys.stdin)
+    folder, process, most_bytes, roots, until = json.load(sys.stdin)
     try:
-        tree = CheckpointStore(Path(folder), process, most_bytes).take_here(roots, known, until)
-        told: Sequence[object] = (tree.id, tree.refused), known, None
+        tree = CheckpointStore(Path(folder), process, most_bytes).take_here(roots, until)
+        told: object = (tree.id, tree.refused)
     except GitFailed as failed:
-        told = None, known, str(failed)
+        told = str(failed)
     json.dump(told, sys.stdout)
 
 

@@ -270,6 +270,7 @@ def _environment(repository: Path, root: str | None, index: Path | None) -> Mapp
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_DIR": str(repository),
+        "GIT_LITERAL_PATHSPECS": "1",
         "LC_ALL": "C",
     }
     if root is not None:

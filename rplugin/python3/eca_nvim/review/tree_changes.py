@@ -123,7 +123,7 @@ def compare(
         if later.is_absent and _is_there(path):  # git ignores it now
             later = look(path)
         files[path] = (earlier, later)
-    known = [it for root in roots for it in store.present(before.tree.id, root, asked)]
+    known = (it for root in roots for it, _ in store.files(before.tree.id, root, asked))
     return Found(files, frozenset(known), late)
 
 

@@ -93,6 +93,8 @@ def storable_files(
         why = fault_of(above)
         if _GIT_PART in path.lower() and _GIT_PART in path.lower().split("/"):
             why = REFUSED  # git leaves it out and says nothing
+        elif not status.st_mode & stat.S_IROTH and not os.access(f"{root}/{path}", os.R_OK):
+            why = REFUSED  # it would refuse all, to name one
         elif status.st_size > most_bytes:
             why = f"it is larger than {most_bytes >> 20} MiB"
         if why is not None:
