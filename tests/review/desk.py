@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,7 +21,7 @@ from eca_nvim.review.commands import Commands, Watch
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.snapshots import Blobs, take_snapshot
 from eca_nvim.review.tree_changes import Found, TreeRequest, compare
-from eca_nvim.review.turn_changes import Moment, TurnChanges
+from eca_nvim.review.turn_changes import TurnChanges
 from eca_nvim.review.undo import plan_undo, undo
 from eca_nvim.review.unreviewed import unreviewed
 
@@ -56,11 +55,11 @@ class Trees:
 
     def take(self, until: int | None = None) -> TreeRequest:
         """Take a tree; `until`: as a prompt was sent."""
-        request, began, roots = TreeRequest(), until or time.time_ns(), (str(self.folder),)
+        request, roots = TreeRequest(), (str(self.folder),)
         if self.store is None:
             request.settle(None, "no store")
         else:
-            request.settle(Moment(self.store.take(roots, until), roots, began, time.time_ns()))
+            request.settle(self.store.take(roots, until))
         return request
 
     def turn_began(self, chat: Chat) -> None:
@@ -71,9 +70,9 @@ class Trees:
 
     def _compare(self, watch: Watch) -> None:
         found = Found()
-        if watch.moments is not None and self.store is not None:
+        if watch.trees is not None and self.store is not None:
             asked = [*watch.turn.unsure] if watch.is_turn else []
-            found = compare(self.store, self.blobs, *watch.moments, asked)
+            found = compare(self.store, self.blobs, *watch.trees, asked)
         if self.commands.attribute(watch, found):
             self.ledger.is_changed(watch.turn)
 

@@ -109,7 +109,7 @@ def test_what_the_next_turn_writes_before_the_last_tree_is_its_own(
         watched.hear(ToolFinished(call))
     watched.turn("next")
     watched.write("a", b"by the tool\n")
-    late.settle(watched.trees.take().moment)
+    late.settle(watched.trees.take().tree)
     assert [watched.plan(number)["a"]["conflict"] for number in (2, 1)] == [None, "changed since"]
     watched.undo(2)
     assert watched.plan(1)["a"]["conflict"] is None

@@ -28,6 +28,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
+import msgspec
 from msgspec import Struct
 
 from eca_nvim.digests import name_digest
@@ -65,12 +66,16 @@ _GONE: Final = b"0 0000000000000000000000000000000000000000\t%s"
 
 
 class Tree(Struct, frozen=True):
-    """The files of all folders of a workspace at one moment; `id` is git's.
+    """The files of some folders, its `roots`, at one moment; `id` is git's.
 
-    refused: paths that could not be stored, or are as they were stored before, with the reason.
+    began, done: when it was taken (ns since 1970). refused: paths that could not be stored, or are
+    as they were stored before, with the reason.
     """
 
     id: str
+    roots: tuple[str, ...]
+    began: int
+    done: int
     refused: Mapping[str, str] = {}
 
 
@@ -120,19 +125,21 @@ class CheckpointStore:
         told = json.loads(run_module(__name__, json.dumps(about).encode()))
         if isinstance(told, str):
             raise GitFailed(told)
-        return Tree(*told)
+        return msgspec.convert(told, Tree)
 
     def take_here(self, roots: Sequence[str], until: int | None = None) -> Tree:
         """Do what `take` does, in this process."""
+        began = time.time_ns() if until is None else until
         make_repository(self._folder)
         require_space(self._folder, 0)
         try:
-            return self._take(roots, until)
+            tree, refused = self._take(roots, until)
+            return Tree(tree, tuple(roots), began, time.time_ns(), refused)
         except GitFailed:
             sweep(self._folder)
             raise
 
-    def _take(self, roots: Sequence[str], until: int | None) -> Tree:
+    def _take(self, roots: Sequence[str], until: int | None) -> tuple[str, Mapping[str, str]]:
         refused: dict[str, str] = {}
         entries: list[str] = []
         for root in roots:
@@ -141,7 +148,7 @@ class CheckpointStore:
             entries += [f"040000 tree {tree}\t{name}", f"100644 blob {modes}\t{_MODES}-{name}"]
         ordered = sorted(set(entries), key=lambda it: it.partition("\t")[2])
         listing = "".join(f"{it}\0" for it in ordered)
-        return Tree(self.made("mktree", "-z", fed=listing.encode()), refused)
+        return self.made("mktree", "-z", fed=listing.encode()), refused
 
     def _take_root(self, root: str, refused: dict[str, str], until: int | None) -> tuple[str, str]:
         """Return the ids of the tree of a folder, and of the permissions beside it."""
@@ -383,7 +390,7 @@ def main() -> None:
     folder, process, most_bytes, roots, until = json.load(sys.stdin)
     try:
         tree = CheckpointStore(Path(folder), process, most_bytes).take_here(roots, until)
-        told: object = (tree.id, tree.refused)
+        told: object = msgspec.to_builtins(tree)
     except GitFailed as failed:
         told = str(failed)
     json.dump(told, sys.stdout)

@@ -27,9 +27,10 @@ from msgspec.structs import replace
 
 from eca_nvim.chat.model.calls import is_safe_path
 from eca_nvim.chat.vocabulary.query_intents import FileWritten
+from eca_nvim.review.checkpoint_store import Tree
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.tree_changes import Found, States, TreeRequest, changed_at
-from eca_nvim.review.turn_changes import FileRecord, Moment, TurnChanges
+from eca_nvim.review.turn_changes import FileRecord, TurnChanges
 
 REPORT_DELAY = 1_000_000_000
 """Nanoseconds that a call may have run before the agent reports it, at most."""
@@ -54,10 +55,10 @@ class Watch(Struct, eq=False):
     is_turn: bool = False
 
     @property
-    def moments(self) -> tuple[Moment, Moment] | None:
+    def trees(self) -> tuple[Tree, Tree] | None:
         """The trees, if both were taken."""
-        end = self.end and self.end.moment
-        return (self.start.moment, end) if self.start.moment and end else None
+        end = self.end and self.end.tree
+        return (self.start.tree, end) if self.start.tree and end else None
 
     @property
     def is_ready(self) -> bool:
@@ -117,10 +118,10 @@ class Commands:
 
     def begin(self, turn: TurnChanges, tree: TreeRequest | None = None) -> Watch:
         """Watch a call that may be running from now on; tree: from before its start."""
-        start, is_late = tree, tree is None or tree.moment is None
+        start, is_late = tree, tree is None or tree.tree is None
         if is_late:
             trees = self._trees.get(turn, [])
-            done = (it for it in reversed(trees) if it.moment is not None)
+            done = (it for it in reversed(trees) if it.tree is not None)
             start = next(chain(done, trees), tree)
         watch = Watch(turn, start or self._take(), time.time_ns(), is_late=is_late)
         watch.is_uncertain = is_late and tree is not None
@@ -129,9 +130,9 @@ class Commands:
 
     def resume(self, turn: TurnChanges) -> None:
         """Find what the commands have changed that a kill of their Neovim has ended."""
-        for moment in turn.starts:
-            watch = Watch(turn, TreeRequest(), moment.began, is_uncertain=not turn.until)
-            watch.start.settle(moment)
+        for tree in turn.starts:
+            watch = Watch(turn, TreeRequest(), tree.began, is_uncertain=not turn.until)
+            watch.start.settle(tree)
             self.watches.append(watch)
             self.end(watch, until=turn.until)
 
@@ -205,11 +206,11 @@ class Commands:
         self._ended.append(watch)
         if watch.is_turn:
             self._correct(watch.turn, found)
-        elif watch.moments is None:
+        elif watch.trees is None:
             faults = [it.fault for it in (watch.start, watch.end) if it is not None]
             watch.turn.unknown = next(filter(None, faults), None)
         else:
-            self._add(watch, watch.moments, found, is_shared=is_shared)
+            self._add(watch, watch.trees, found, is_shared=is_shared)
         if not self.watches:
             self._ended.clear()
         if not self.watches and not self._trees:
@@ -236,9 +237,9 @@ class Commands:
         turn.unsure.clear()
 
     def _add(
-        self, watch: Watch, moments: tuple[Moment, Moment], found: Found, *, is_shared: bool
+        self, watch: Watch, trees: tuple[Tree, Tree], found: Found, *, is_shared: bool
     ) -> None:
-        turn, (start, end) = watch.turn, moments
+        turn, (start, end) = watch.turn, trees
         is_shared = is_shared or watch.is_uncertain or self._runs_with_others(watch)
         for path, states in {**found.files, **self._taken_back(start, end, found)}.items():
             if not is_safe_path(path):
@@ -260,7 +261,7 @@ class Commands:
         others = (it for it in (*self.watches, *self._ended) if it.turn is not watch.turn)
         return any(_overlap(it, watch) for it in others if not (it.is_turn or it.turn.process))
 
-    def _taken_back(self, start: Moment, end: Moment, found: Found) -> Mapping[str, States]:
+    def _taken_back(self, start: Tree, end: Tree, found: Found) -> Mapping[str, States]:
         """Return what the user wrote, and a command has undone before the later tree."""
         last = [writes[-1] for writes in self._writes.values()]
         return {
@@ -274,7 +275,7 @@ class Commands:
         return [it for it in writes if first <= it.time <= last]
 
     def _without_others(
-        self, watch: Watch, start: Moment, end: Moment, path: str, states: States
+        self, watch: Watch, start: Tree, end: Tree, path: str, states: States
     ) -> States | None:
         """Return the part of a change that others did not make, None if nothing is left."""
         before, after = states

@@ -27,7 +27,7 @@ from eca_nvim.review.checkpoint_store import (
 )
 from eca_nvim.review.git import GitFailed, list_project
 from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
-from eca_nvim.review.turn_changes import UNSEEN, FileRecord, Moment
+from eca_nvim.review.turn_changes import UNSEEN, FileRecord
 
 UNSTORED: Final = "what is there now is not stored, and stays"
 _IGNORE_FILE = ".gitignore"
@@ -39,7 +39,7 @@ States: TypeAlias = tuple[Snapshot, Snapshot]
 
 
 class TreeRequest:
-    """A tree that was asked for; `moment` or `fault` is set once it is done.
+    """A tree that was asked for; `tree` or `fault` is set once it is done.
 
     asked: when that was (ns since 1970). is_prompt: as a prompt was sent.
     """
@@ -48,14 +48,14 @@ class TreeRequest:
         self.about = about
         self.is_prompt = about is not None and about["kind"] == "prompt"
         self.asked = time.time_ns()
-        self.moment: Moment | None = None
+        self.tree: Tree | None = None
         self.fault: str | None = None
         self._then: list[Callable[[], object]] = []
 
     @property
     def is_done(self) -> bool:
         """Whether it was taken, or could not be."""
-        return self.moment is not None or self.fault is not None
+        return self.tree is not None or self.fault is not None
 
     def when_done(self, then: Callable[[], object]) -> None:
         """Call back once it is done, now if it is."""
@@ -64,16 +64,16 @@ class TreeRequest:
         else:
             self._then.append(then)
 
-    def settle(self, moment: Moment | None, fault: str | None = None) -> None:
+    def settle(self, tree: Tree | None, fault: str | None = None) -> None:
         """Note that it was taken, or why not."""
-        self.moment, self.fault = moment, fault
+        self.tree, self.fault = tree, fault
         for then in self._then:
             then()
         self._then.clear()
 
 
 class Found(Struct, frozen=True):
-    """What differs between two moments.
+    """What differs between two trees.
 
     known: files that were asked for and that the first tree has. late: those that were changed as
     it was taken. They are as in an earlier tree; the user may have changed them since.
@@ -87,20 +87,20 @@ class Found(Struct, frozen=True):
 def compare(
     store: CheckpointStore,
     blobs: Blobs,
-    before: Moment,
-    after: Moment,
+    before: Tree,
+    after: Tree,
     asked: Sequence[str] = (),
     look: Callable[[str], Snapshot] | None = None,
 ) -> Found:
-    """Find what differs between two moments, the second of which is now; blocks.
+    """Find what differs between two trees, the second of which is of now; blocks.
 
     look: returns a file that is there, although the second tree lacks it. Raises GitFailed.
     """
     look = look or partial(take_snapshot, blobs=blobs, follow=False)
     roots = [it for it in before.roots if it in after.roots]
-    is_same = before.tree.id == after.tree.id  # as after most commands: git need not look
-    changes = {} if is_same else dict(store.changes(before.tree.id, after.tree.id, roots))
-    was, now = before.tree.refused, after.tree.refused
+    is_same = before.id == after.id  # as after most commands: git need not look
+    changes = {} if is_same else dict(store.changes(before.id, after.id, roots))
+    was, now = before.refused, after.refused
     late = frozenset(path for path, why in was.items() if why == LATE)
     for path in {*now, *was} - changes.keys():
         gone = path not in now and not _is_there(path)
@@ -123,7 +123,7 @@ def compare(
         if later.is_absent and _is_there(path):  # git ignores it now
             later = look(path)
         files[path] = (earlier, later)
-    known = (it for root in roots for it, _ in store.files(before.tree.id, root, asked))
+    known = (it for root in roots for it, _ in store.files(before.id, root, asked))
     return Found(files, frozenset(known), late)
 
 
@@ -148,7 +148,7 @@ def _state(
     return Snapshot(place=place, missing=missing) if fault is None else Snapshot(fault=fault)
 
 
-def _is_changed(path: str, change: Change, moved: Collection[str], before: Moment) -> bool:
+def _is_changed(path: str, change: Change, moved: Collection[str], before: Tree) -> bool:
     """Return whether a file has changed, rather than what git ignores.
 
     moved: the contents of files that are gone.
@@ -210,7 +210,7 @@ def changed_at(path: str) -> int:
 
 
 def what_goes_back(
-    store: CheckpointStore, blobs: Blobs, checkpoint: Checkpoint, now: Moment
+    store: CheckpointStore, blobs: Blobs, checkpoint: Checkpoint, now: Tree
 ) -> Mapping[str, FileRecord]:
     """Return the files that can be what they were at a checkpoint, so that nothing is lost.
 
@@ -219,7 +219,7 @@ def what_goes_back(
     told = checkpoint.about.get("refused")
     lacks = dict.fromkeys(map(str, told), "") if isinstance(told, list) else None
     is_vague = lacks is None or len(lacks) >= MOST_NAMED  # not all that it lacks is named
-    then = Moment(Tree(checkpoint.tree, lacks or {}), now.roots, checkpoint.time, checkpoint.time)
+    then = Tree(checkpoint.tree, now.roots, checkpoint.time, checkpoint.time, lacks or {})
     found = compare(store, blobs, then, now, look=lambda _: Snapshot(fault=UNSTORED))
     return {
         path: FileRecord(earlier, later)

@@ -24,15 +24,6 @@ from eca_nvim.review.snapshots import Snapshot
 UNSEEN = Snapshot(fault="its original text is unknown")
 
 
-class Moment(Struct, frozen=True):
-    """The files of some folders at one moment: when the tree was begun and done (ns since 1970)."""
-
-    tree: Tree
-    roots: tuple[str, ...]
-    began: int
-    done: int
-
-
 class FileRecord(Struct, frozen=True, eq=False, array_like=True):
     """A file in a turn, before its first change and after its last.
 
@@ -103,7 +94,7 @@ class TurnChanges(Struct, eq=False):
     kept: set[str] = field(default_factory=set)
     is_open: bool = False
     running: Mapping[str, FileRecord] = field(default_factory=dict)
-    starts: list[Moment] = field(default_factory=list)
+    starts: list[Tree] = field(default_factory=list)
     process: int = 0
     until: int = 0
     saved: str | None = None

@@ -56,7 +56,7 @@ class TurnStore:
         written = self._store.made("hash-object", "-w", "--stdin", fed=text)
         entries = [f"100644 blob {it}\t{it}" for it in contents]
         entries += [f"100644 blob {written}\t{_RECORD}"]
-        entries += [f"040000 tree {it.tree.id}\tstart-{n}" for n, it in enumerate(turn.starts)]
+        entries += [f"040000 tree {it.id}\tstart-{n}" for n, it in enumerate(turn.starts)]
         listing = "".join(f"{it}\0" for it in entries).encode()
         tree = self._store.made("mktree", "-z", fed=listing)
         commit = self._store.refer(f"{REFERENCES}{name}", tree, {it: told[it] for it in _ABOUT})

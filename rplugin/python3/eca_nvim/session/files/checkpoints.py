@@ -28,7 +28,7 @@ from eca_nvim.review.git import GitFailed
 from eca_nvim.review.restoring import Restoring
 from eca_nvim.review.snapshots import StoredBlobs, take_snapshot
 from eca_nvim.review.tree_changes import MOST_NAMED, TreeRequest, what_goes_back
-from eca_nvim.review.turn_changes import FileRecord, Moment
+from eca_nvim.review.turn_changes import FileRecord
 from eca_nvim.review.turn_store import forget_turns, open_turns
 from eca_nvim.threads import run_in_thread
 
@@ -130,19 +130,19 @@ class Checkpoints:
                 groups = [[it] for it in wanted if it.is_prompt]
                 groups.append([it for it in wanted if not it.is_prompt])
                 taken = [(it, *await self._taken(it)) for it in groups if it]
-            for group, moment, fault in taken:
+            for group, tree, fault in taken:
                 for request in group:
-                    request.settle(moment, fault)
+                    request.settle(tree, fault)
             if self.known is None:
                 with suppress(GitFailed):  # it was said why
                     await self.load()
             elif self.known is not before:
                 self._changed(self.known)
 
-    async def _taken(self, requests: Sequence[TreeRequest]) -> tuple[Moment | None, str | None]:
+    async def _taken(self, requests: Sequence[TreeRequest]) -> tuple[Tree | None, str | None]:
         """Take one tree for all who wait; return it, or why there is none."""
         try:
-            moment = await run_in_thread(partial(self._take, requests))
+            tree = await run_in_thread(partial(self._take, requests))
         except GitFailed as failed:
             self._say(str(failed))
             return None, str(failed)
@@ -151,7 +151,7 @@ class Checkpoints:
             self._say(f"{failed!r}, see :Eca log")
             return None, f"{failed!r}, see :Eca log"
         self._said = None
-        return moment, None if moment else NO_PROJECT
+        return tree, None if tree else NO_PROJECT
 
     def _say(self, fault: str) -> None:
         if fault != self._said:
@@ -187,31 +187,24 @@ class Checkpoints:
             raise GitFailed(OFF)
         return self._store
 
-    def _take(self, requests: Sequence[TreeRequest]) -> Moment | None:
+    def _take(self, requests: Sequence[TreeRequest]) -> Tree | None:
         """Take a tree of the folders that are projects, and keep it for what it is; blocks."""
-        roots, began = self.roots(), time.time_ns()
-        if not roots:
+        if not (roots := self.roots()):
             return None
-        if requests[0].is_prompt:  # after that the agent may have written
-            began = requests[0].asked
-            tree = self._kept.take(roots, began)
-        else:
-            tree = self._kept.take(roots)
-        moment = Moment(tree, roots, began, time.time_ns())
+        # After a prompt the agent may have written.
+        tree = self._kept.take(roots, requests[0].asked if requests[0].is_prompt else None)
         for number, request in enumerate(requests):
             if request.about is not None:
-                self._keep(tree, roots, request.about, began + number)
+                self._keep(tree, request.about, tree.began + number)
         self._prune()
-        return moment
+        return tree
 
-    def _keep(
-        self, tree: Tree, roots: Sequence[str], about: Mapping[str, object], moment: int
-    ) -> Checkpoint:
+    def _keep(self, tree: Tree, about: Mapping[str, object], moment: int) -> Checkpoint:
         """Keep a tree; with the end of a turn, which files it has changed."""
         chat = str(about["chat"])
         begun = self._begun.get(chat)
         if about["kind"] == "end" and begun is not None:
-            changed = self._kept.changes(begun.tree, tree.id, roots)
+            changed = self._kept.changes(begun.tree, tree.id, tree.roots)
             about = {**about, "of": begun.id, "count": len(changed)}
             about["files"] = sorted(changed)[:MOST_NAMED]
         refused = sorted(tree.refused)[:MOST_NAMED]
@@ -255,8 +248,7 @@ class Checkpoints:
         """Return the files that differ from a checkpoint: then, and now. Raises GitFailed."""
 
         def work(store: CheckpointStore) -> Mapping[str, FileRecord]:
-            roots, began = tuple(self._folders), time.time_ns()
-            now = Moment(store.take(roots), roots, began, time.time_ns())
+            now = store.take(tuple(self._folders))
             return what_goes_back(store, self._blobs, checkpoint, now)
 
         return await self.with_store(work)
@@ -274,9 +266,9 @@ class Checkpoints:
 
     def _restore(self, checkpoint: Checkpoint, plan: Mapping[str, FileRecord]) -> Restored:
         about = {"kind": "restore", "chat": str(checkpoint.about.get("chat", ""))}
-        began, roots = time.time_ns(), tuple(self._folders)
         about["prompt"] = _name_of_return(checkpoint)
-        kept = self._keep(self._kept.take(roots), roots, about, began)
+        tree = self._kept.take(tuple(self._folders))
+        kept = self._keep(tree, about, tree.began)
         restoring = Restoring(plan, partial(take_snapshot, blobs=self._blobs, follow=False))
 
         def read_ahead(paths: Sequence[str]) -> None:

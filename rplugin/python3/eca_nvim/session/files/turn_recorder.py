@@ -138,11 +138,11 @@ class TurnRecorder:
 
     async def _found(self, watch: Watch) -> tuple[Found, bool]:
         """Return what differs, and whether turns of other Neovims ran meanwhile."""
-        moments, blobs = watch.moments, self._ledger.blobs
+        trees, blobs = watch.trees, self._ledger.blobs
         asked = [*watch.turn.unsure] if watch.is_turn else []
-        if moments is None or (watch.is_turn and not asked):
+        if trees is None or (watch.is_turn and not asked):
             return Found(), False
-        (start, end), process = moments, watch.turn.process or self._checkpoints().process
+        (start, end), process = trees, watch.turn.process or self._checkpoints().process
         last = watch.until if watch.turn.process else end.done
 
         def work(store: CheckpointStore) -> tuple[Found, bool]:
@@ -191,8 +191,8 @@ class TurnRecorder:
     async def _save_turn(self, turn: TurnChanges) -> None:
         commands, blobs = self._ledger.commands, self._ledger.blobs
         watches = [it for it in commands.watches if it.turn is turn and not it.is_turn]
-        starts = [it.start.moment for it in watches if it.start.moment]
-        ends = [0 if it.is_uncertain else it.until for it in watches if it.start.moment]
+        starts = [it.start.tree for it in watches if it.start.tree]
+        ends = [0 if it.is_uncertain else it.until for it in watches if it.start.tree]
         running = {
             path: FileRecord(it, it, began=opened.began, ended=opened.began)
             for opened in self._ledger.open_calls(turn)

@@ -43,13 +43,13 @@ class Meanwhile:
         self, checkpoints: Checkpoints, before: TreeRequest, after: TreeRequest, began: float
     ) -> None:
         """Tell the view which files differ."""
-        first, last = before.moment, after.moment
+        first, last = before.tree, after.tree
         if first is None or last is None:
             return
         roots = [it for it in first.roots if it in last.roots]
         with isolated(self._view, "compare two checkpoints", before):
             changed = await checkpoints.with_store(
-                lambda store: store.changes(first.tree.id, last.tree.id, roots)
+                lambda store: store.changes(first.id, last.id, roots)
             )
             if changed:
                 since = round((time.monotonic() - began) * 1000)
