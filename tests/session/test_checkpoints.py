@@ -158,6 +158,23 @@ async def test_a_folder_that_has_more_gives_way_to_no_file(root: Path, tmp_path:
 
 
 @pytest.mark.anyio
+async def test_a_folder_that_was_renamed_goes_back_and_what_is_too_large_stays(
+    root: Path, tmp_path: Path
+) -> None:
+    (root / "old").mkdir()
+    (root / "old" / "a").write_text("a")
+    kept = Kept(tmp_path / "state", root, Limits(max_file=1 / (1 << 20)))
+    then = await kept.take()
+    assert then is not None
+    (root / "old").rename(root / "new")  # no file in it is any newer
+    (root / "large").write_text("large")
+    plan = await kept.all.plan(then)
+    assert plan.keys() == {str(root / it) for it in ("old/a", "new/a", "large")}
+    assert (await kept.all.restore(then, plan)).failed.keys() == {str(root / "large")}
+    assert files(root).keys() == {str(root / it) for it in ("old/a", "large")}
+
+
+@pytest.mark.anyio
 async def test_folders_that_it_empties_go_and_no_others(root: Path, tmp_path: Path) -> None:
     for name in ("kept/a", "left/of/all/empty"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
