@@ -62,7 +62,7 @@ NAMED: Final = 400
 _LINK: Final = "120000"
 _MODES: Final = "modes"
 _GONE: Final = b"0 0000000000000000000000000000000000000000\t%s"
-"""How git is told that an index has a file no more."""
+"""The entry that takes a file out of an index."""
 
 
 class Tree(Struct, frozen=True):
