@@ -113,6 +113,18 @@ require('eca.preview').set({ id = id, state = 'ready', hunks = hunks })
 """
 
 
+def test_it_goes_on_when_a_line_was_moved_away_and_the_file_is_read_again(
+    nvim: Neovim, file: Path
+) -> None:
+    rewrite(nvim, "2,4", "TWO", "three", "FOUR")
+    nvim.keys(":3move $<CR>:silent write<CR>")
+    file.write_text("one\ntwo\nfour\n")
+    nvim.keys(":edit!<CR>")
+    nvim.wait_screen("2 changes ")
+    nvim.keys("dO")
+    assert "TWO" in lines_of(nvim)
+
+
 def test_it_goes_on_when_the_file_is_read_again(nvim: Neovim, file: Path) -> None:
     rewrite(nvim, "2,4", "TWO", "three", "FOUR")
     nvim.keys("2Gdo")

@@ -251,8 +251,8 @@ function M.keep(region)
   local rows, first, last = rows_of(region), M.rows(region)
   if rows and first then
     local offsets = {} ---@type integer[]
-    for number = 1, #region.old do
-      offsets[number] = rows[number] - first
+    for number = 1, #region.old do -- a line may have been moved away
+      offsets[number] = math.max(0, math.min(rows[number], last) - first)
     end
     local lines = vim.api.nvim_buf_get_lines(region.buf, first, last, false)
     region.kept = { first = first, lines = lines, offsets = offsets }
