@@ -153,6 +153,8 @@ class FakeAgent(Agent):
     def forget(self, chat_id: str) -> None:
         self.chats.append(("forget", chat_id))
         self._options.forget(chat_id)
+        self._ids.forgotten(chat_id)
+        self._turns.deleted(chat_id)
 
     def prompt(self, prompt: Prompt) -> None:
         self.told.append(("prompt", prompt.chat_id, prompt.text))

@@ -116,6 +116,10 @@ class Commands:
             self.watches.append(watch)
             self.end(watch, tree)
 
+    def forget(self, turn: TurnChanges) -> None:
+        """Forget a turn whose end nobody will note."""
+        self._trees.pop(turn, None)
+
     def begin(self, turn: TurnChanges, tree: TreeRequest | None = None) -> Watch:
         """Watch a call that may be running from now on; tree: from before its start."""
         start, is_late = tree, tree is None or tree.tree is None

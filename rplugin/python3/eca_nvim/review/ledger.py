@@ -74,6 +74,16 @@ class Ledger:
         """The number of the last turn that an earlier Neovim knows, by the id of its chat."""
         self.changed: Callable[[TurnChanges], object] = lambda _: None
         """Called when what is known of a turn has changed."""
+        self.forgotten: Callable[[TurnChanges], object] = lambda _: None
+
+    def forget(self, chat_id: str) -> None:
+        """Forget the turns of a chat that is gone; the store has them as long as checkpoints."""
+        self._end_all(chat_id)
+        for turn in self.all_turns(chat_id):
+            self._turns.remove(turn)
+            self.commands.forget(turn)
+            self.forgotten(turn)
+        self.versions.pop(chat_id, None)
 
     def snapshot(self, path: str) -> Snapshot:
         """Take a snapshot of a file as it is."""
@@ -116,8 +126,7 @@ class Ledger:
             case call_details.FileUsed(path, call_details.Use.WRITTEN, True, unsaved):
                 self._written(chat.id, os.path.realpath(path), unsaved)
             case events.AgentGone():
-                for opened in [it for it in self._open if it[0] == chat.id]:
-                    self._ended(*opened, is_stopped=True)
+                self._end_all(chat.id)
             case _:
                 pass
 
@@ -228,6 +237,10 @@ class Ledger:
                 turn.note_move(*ends)
         self.is_changed(turn)
 
+    def _end_all(self, chat_id: str) -> None:
+        for opened in [it for it in self._open if it[0] == chat_id]:
+            self._ended(*opened, is_stopped=True)
+
     def _end_settled(self, chat: Chat) -> None:
         """End the calls that the chat has ended with its turn: the agent may never report that."""
         for (chat_id, block_id), opened in list(self._open.items()):
@@ -254,7 +267,8 @@ class Ledger:
     def is_changed(self, turn: TurnChanges) -> None:
         """Note that what is known of a turn has changed."""
         turn.compute_files()
-        self.versions[turn.chat] += 1
+        if turn in self._turns:  # else its chat is gone
+            self.versions[turn.chat] += 1
         self.changed(turn)
 
     def number_after(self, last: Mapping[str, int]) -> None:

@@ -119,6 +119,7 @@ class Chats:
         if chat is not None:
             chat.forgotten = True
             self.deleted.append(chat_id)
+            self._ledger.forget(chat_id)
             self._view.push(
                 [self._shown.update(self.table.values(), disk_warnings), ops.ForgetChat(chat_id)]
             )

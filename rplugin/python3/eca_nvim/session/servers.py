@@ -90,13 +90,13 @@ class NamedServer(effects.Outside):
     def forget(self, chat: Chat) -> None:
         """Forget a chat that is gone, and what waits in it: a login, and prompts not sent yet."""
         self.login.cancel(chat.id)
+        self.trust.forget(chat)
         self.held.take(chat.id)
         self.options.forget(chat)
 
     def release(self, chat: Chat) -> None:
         """Forget a chat that goes to another server, and take what is ours out of it."""
         self.forget(chat)
-        self.trust.forget(chat)
         self._chats.apply(chat, [options.OptionsChanged(()), events.ChatCleared(usage=True)])
         chat.trust = False
 

@@ -364,6 +364,8 @@ class Session:
 
     def _open(self, opened: intents.OpenChat) -> None:
         chat = self._chats.table.get(opened.chat)
+        if opened.redraw and opened.chat in self._chats.deleted:
+            return  # Neovim did not know that yet
         if opened.redraw and chat is not None:
             self._chats.show(redraw(chat, now()))
         chat = self._chat(opened.chat, opened.server)

@@ -49,7 +49,7 @@ class Trust:
             self._ask(chat)
 
     def forget(self, chat: Chat) -> None:
-        """Forget a chat that goes to another server."""
+        """Forget a chat that is gone, or goes to another server."""
         self._undecided.discard(chat.id)
         self._withdraw(chat)
 

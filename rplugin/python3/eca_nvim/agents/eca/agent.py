@@ -226,6 +226,7 @@ class EcaAgent(ProcessAgent[_Life]):
     def forget(self, chat_id: str) -> None:
         """Forget a chat."""
         self._running.options.forget(chat_id)
+        self._running.turns.deleted(chat_id)
 
     def set_option(
         self,

@@ -178,7 +178,7 @@ class Turns:
         return self._turns[chat_id].report_end(_End.FINISHED)
 
     def deleted(self, chat_id: str | None) -> None:
-        """Note that the server has deleted a chat."""
+        """Note that a chat is gone."""
         self._turns.pop(chat_id, None)
 
     def answered(

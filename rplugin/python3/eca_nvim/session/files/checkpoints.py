@@ -34,6 +34,7 @@ from eca_nvim.threads import run_in_thread
 
 FOLDER: Final = "checkpoints"
 """The folder of all stores, below that where everything is saved."""
+MOST_CHATS: Final = 100
 MIB: Final = 1 << 20
 NS_PER_DAY: Final = 86_400 * 10**9
 HEAD_START: Final = 0.05
@@ -100,7 +101,7 @@ class Checkpoints:
         self._lock = anyio.Lock()
         self._wanted: list[TreeRequest] = []
         self._is_wanted = anyio.Event()
-        self._begun: dict[str, Checkpoint] = {}  # the last prompt of each chat
+        self._begun: dict[str, Checkpoint] = {}  # the last prompt of the `MOST_CHATS` latest chats
 
     def want(self, about: Mapping[str, object] | None = None) -> TreeRequest:
         """Take a tree, and keep it for what it is about; None: it need not be kept.
@@ -211,7 +212,10 @@ class Checkpoints:
         kept = self._kept.keep(tree.id, moment, {**about, "refused": refused})
         self.known = None if self.known is None else [kept, *self.known]
         if about["kind"] == "prompt":
+            self._begun.pop(chat, None)
             self._begun[chat] = kept
+            for old in [*self._begun][:-MOST_CHATS]:
+                del self._begun[old]
         return kept
 
     def _prune(self) -> None:

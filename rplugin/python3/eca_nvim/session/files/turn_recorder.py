@@ -58,7 +58,7 @@ class TurnRecorder:
         self._commits: dict[str, str] = {}
         self._read = frozenset[str]()
         ledger.commands.ready = self._ready_in.send_nowait
-        ledger.changed = self._changed
+        ledger.changed, ledger.forgotten = self._changed, self._forgotten
 
     def after_tree(self, callback: AfterTree) -> None:
         """Call back when the workspace was stored, or after `WAIT_LIMIT`; in order."""
@@ -169,6 +169,11 @@ class TurnRecorder:
         self._unsaved[turn] = self._unsaved.get(turn, 0) + 1
         self._is_unsaved.set()
 
+    def _forgotten(self, turn: TurnChanges) -> None:
+        if turn.saved is not None:
+            self._own.discard(turn.saved)
+            self._commits.pop(turn.saved, None)
+
     async def _save(self) -> None:
         while True:
             await self._is_unsaved.wait()
@@ -209,9 +214,10 @@ class TurnRecorder:
         saved, commit = await self._checkpoints().with_store(
             lambda store: TurnStore(store, blobs).save(copy)
         )
-        turn.saved, self._commits[saved] = saved, commit
-        if is_new:
-            self._own.add(saved)
+        turn.saved = saved
+        if turn in self._ledger.all_turns(turn.chat):  # else its chat is gone
+            self._commits[saved] = commit
+            self._own |= {saved} if is_new else set()
 
     async def last_numbers(self) -> Mapping[str, int]:
         """Return the number of the last turn of each chat of others. Raises GitFailed."""

@@ -247,7 +247,7 @@ class Translator:
         Return whether one has: the server has two for the chat.
         """
         chat_id = prompt.chat_id
-        if prompt is self._last[chat_id] or not self.ids.is_replaced(chat_id):
+        if prompt is self._last.get(chat_id) or not self.ids.is_replaced(chat_id):
             return False
         self.ids.leave(chat_id, theirs)
         if theirs is not None and not self.dialect.lacks(Lack.STOP):
@@ -309,6 +309,7 @@ class Translator:
         """Note that the server no longer has a chat."""
         self.ids.forgotten(chat_id)
         self._draft.forget(chat_id)
+        self._last.pop(chat_id, None)
 
     def _stop(self, chat_id: str) -> None:
         if not self._draft.stop(chat_id):
