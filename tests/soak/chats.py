@@ -157,7 +157,8 @@ def undo(user: User) -> None:
     """Go back to a checkpoint, or undo a turn."""
     user.lua(RESTORE)
     user.eca("undo-turn")
-    user.keys(user.one_of(("u", "q", "d")))
+    if "eca://input/" not in user.current()[2]:  # else `u` undoes what was typed there
+        user.keys(user.one_of(("u", "q", "d")))
     user.ex("silent! tabonly | silent! helpclose")
 
 

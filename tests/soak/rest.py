@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 
 from tests.soak.counts import Counts, Names, come, count, more
 from tests.soak.user import Fault, User
 
 SETTLING = 30.0
 """Seconds in which what was ended is gone."""
+PATIENCE = 5.0
+"""Seconds in which a chat is deleted. Who opens it meanwhile has it again afterwards."""
 STOP = """
 local eca = require('eca')
 for _, item in ipairs(eca.pending()) do
@@ -60,7 +63,7 @@ def rest(user: User, first: Counts | None, before: Names) -> tuple[Counts, Names
         user.eca("restart")
     settle(user)
     wrong = [f"lost: {word}" for word in user.lost()]
-    close(user)
+    wrong += close(user)
     now, names = count(user)
     deadline = time.monotonic() + SETTLING
     while first and more(now, first) and time.monotonic() < deadline:
@@ -83,19 +86,33 @@ def settle(user: User) -> None:
     user.nvim.wait_for(lambda: all(it[1] == "idle" for it in user.chats()), "the end of all turns")
 
 
-def close(user: User) -> None:
-    """Close all that is open, delete all chats, and end all servers but one."""
+def close(user: User) -> list[str]:
+    """Close all that is open, delete all chats, and end all servers but one; return what is wrong.
+
+    What is wrong is a chat that is back although it was deleted.
+    """
     user.lua(CLOSE)
-    deadline = time.monotonic() + SETTLING
-    while left := user.chats():  # once more, if a server has ended before its answer
-        if time.monotonic() > deadline:
-            raise Fault(f"chats cannot be deleted: {left}")
-        for chat, _, _ in left:
-            user.lua(DELETE, chat)
-        user.nvim.child.channel.pump(1)
+    deleted = delete(user)
     user.words.clear()
     for server in ("quick", "acp", "script", "keeper", "demo"):
         user.eca(f"quit! {server}")
     user.eca("start soak")
     user.nvim.wait_until(READY)
+    back = [it for it, _, _ in user.chats() if deleted[it] == 1]
+    delete(user)
     user.lua(CLOSE)
+    return [f"deleted chats are back: {back}"] if back else []
+
+
+def delete(user: User) -> Counter[str]:
+    """Delete all chats; return how often each was deleted, by its id."""
+    began, deleted = time.monotonic(), Counter[str]()
+    while left := user.chats():  # once more, if a server has ended before its answer
+        passed = time.monotonic() - began
+        if passed > SETTLING:
+            raise Fault(f"chats cannot be deleted: {left}")
+        for chat in [it for it, _, _ in left if deleted[it] * PATIENCE <= passed]:
+            user.lua(DELETE, chat)
+            deleted[chat] += 1
+        user.nvim.child.channel.pump(0.5)
+    return deleted

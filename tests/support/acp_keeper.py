@@ -11,8 +11,10 @@ Who opens a session learns its modes: each begins in the first again.
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from tests.support.acp_link import Connection, Refused, Value, not_found
@@ -75,7 +77,8 @@ class Keeper:
                     self._late = asyncio.create_task(self._replay(session_id, kept, 0.05))
                 return {"modes": MODES}
             case "session/delete":
-                self._path(session_id).unlink()
+                path = self._path(session_id)
+                path.rename(path.with_suffix(".gone"))  # no other session gets its id
             case "session/prompt":
                 await self._answer(session_id, kept, [it["text"] for it in params["prompt"]])
                 return {"stopReason": "end_turn"}
@@ -103,9 +106,14 @@ class Keeper:
         await self.connection.send_notification("session/update", message)
 
     def _make(self, cwd: str, said: Value) -> str:
-        session_id = f"kept-{len([*self._folder.glob('*.json')]) + 1}"
-        self._path(session_id).write_text(json.dumps({"cwd": cwd, "said": said}))
-        return session_id
+        made = self._folder / f"made-{os.getpid()}"
+        made.write_text(json.dumps({"cwd": cwd, "said": said}))
+        while True:  # another process may make one now
+            session_id = f"kept-{len([*self._folder.glob('kept-*')]) + 1}"
+            with suppress(FileExistsError):
+                self._path(session_id).hardlink_to(made)
+                made.unlink()
+                return session_id
 
     def _listed(self) -> Iterator[Value]:
         for number, path in enumerate(sorted(self._folder.glob("*.json"))):
