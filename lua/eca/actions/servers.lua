@@ -37,6 +37,7 @@ end
 local function take(name)
   servers.choose(name)
   require('eca.chat.expected').publish()
+  require('eca.panels').mark_server()
   local chat = windows.current_chat()
   if chat then
     host.send('open_chat', { chat = chat, server = name })

@@ -7,7 +7,6 @@
 --- - What a row says is the host's: this file knows no panel but its name.
 local chat_rows = require('eca.panels.chat_rows')
 local chats = require('eca.chat.buffers')
-local display_width = require('eca.ui.display_width')
 local files = require('eca.files')
 local guard = require('eca.consent.guard')
 local highlights = require('eca.ui.highlights')
@@ -15,7 +14,7 @@ local host = require('eca.host')
 local keys = require('eca.panels.keys')
 local others = require('eca.ui.others')
 local return_window = require('eca.ui.return_window')
-local servers = require('eca.state.servers')
+local row_text = require('eca.panels.row_text')
 local to_code = require('eca.window.to_code')
 local windows = require('eca.window')
 
@@ -27,6 +26,7 @@ local M = {}
 ---@field actions string[] the first is that of <CR>
 ---@field values table<string, string> defaults of what an action asks for
 ---@field chat? string the chat that it is about
+---@field server? string the server that it is about; empty for none
 
 ---@class eca.ShownPanel
 ---@field name string
@@ -49,7 +49,6 @@ local LEAST_ROWS, MOST_ROWS, SHARE, ASKED_SHARE = 4, 14, 0.4, 0.75
 local COLUMNS = 70 -- of a window that has room for columns
 --- What a panel shows until the host has filled it.
 local FIRST = '  …'
-local NUMBER = '%2d '
 
 local namespace = vim.api.nvim_create_namespace('eca.panels')
 local shown = {} ---@type table<string, eca.ShownPanel> by name
@@ -86,30 +85,6 @@ local function of_buffer(buf)
   end
 end
 
---- The text of a row, and where its colours are.
----@param row eca.PanelRow
----@param has_columns boolean
----@return string line
----@return [integer, integer, string][] marks byte columns and group
-local function text_of(row, has_columns)
-  local chat = row.chat and chats.get(row.chat)
-  local line = chat and NUMBER:format(chat.number) or ''
-  local marks = {} ---@type [integer, integer, string][]
-  for _, cell in ipairs(row.line) do
-    local text, group, cells = unpack(cell)
-    if cells > 0 and has_columns then
-      text = display_width.pad(text, cells) .. ' '
-    elseif cells > 0 and text ~= '' then
-      text = text .. ' '
-    end
-    if group ~= '' and text ~= '' then
-      marks[#marks + 1] = { #line, #line + #text, group }
-    end
-    line = line .. text
-  end
-  return line, marks
-end
-
 --- Is a panel wide enough for columns? Where it is not, the texts of a row follow each other.
 ---@param buf integer
 ---@return boolean
@@ -126,7 +101,7 @@ local function write(buf, first, last, rows)
   local lines, marks = {}, {} ---@type string[], [integer, integer, string][][]
   local has_columns = is_wide(buf)
   for index, row in ipairs(rows) do
-    lines[index], marks[index] = text_of(row, has_columns)
+    lines[index], marks[index] = row_text.of(row, has_columns)
   end
   vim.bo[buf].modifiable = true
   vim.api.nvim_buf_clear_namespace(buf, namespace, first, last)
@@ -235,6 +210,13 @@ local function of_op(op)
   return panel and panel.showing == op.showing and panel or nil
 end
 
+--- Mark the server that answers in chats to come, if that is another one now.
+function M.mark_server()
+  for _, panel in pairs(row_text.answers_another() and shown or {}) do
+    write(panel.buf, 0, -1, panel.rows)
+  end
+end
+
 --- Draw the op `panel`.
 ---@param op { panel: string, showing: integer, title: string, actions: eca.PanelAction[] }
 function M.set(op)
@@ -273,6 +255,7 @@ function M.set_rows(op)
     panel.places = nil
   end
   panel.was_wide = is_wide(panel.buf)
+  M.mark_server()
   fit(panel, not op.more and keys.aim(panel) or nil)
   keys.refresh(panel)
   chat_rows.watch(panel)
@@ -285,7 +268,7 @@ local function ask(panel)
   panel.rows, panel.actions, panel.places, panel.showing = {}, {}, nil, showings
   write(panel.buf, 0, -1, { { id = '', line = { { FIRST, 'EcaMuted', 0 } } } })
   local payload = { panel = panel.name, chat = panel.chat, chats = chats.ids() }
-  payload.showing, payload.next_server = panel.showing, servers.answering()
+  payload.showing = panel.showing
   host.send('show_panel', payload)
 end
 

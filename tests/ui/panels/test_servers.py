@@ -18,6 +18,13 @@ LISTED = """(function()
 end)()"""
 
 
+MARKED = """(function()
+  return vim.tbl_filter(function(line)
+    return vim.startswith(line, '●')
+  end, vim.fn.getbufline('eca://panel/server', 1, '$'))
+end)()"""
+
+
 @pytest.fixture(scope="module")
 def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     server = Web(tmp_path_factory.mktemp("web"))
@@ -38,6 +45,8 @@ def test_a_server_is_installed_by_two_keys_and_the_focus_stays_there(
     nvim.keys(":Eca install eca<CR>")
     screen = nvim.wait_screen("y does this · x gives up")
     assert "Get eca 1.0 from" in screen.text()
+    (marked,) = nvim.lua(f"return {MARKED}")
+    assert marked.split()[1:] == ["here", "demo"]
     assert f"{base}/wrong/" in screen.text()
     nvim.wait_until("vim.api.nvim_get_current_line():find('y does this')")
     nvim.lua("vim.wait(400)")  # the guard of what has just come
@@ -58,6 +67,8 @@ def test_a_server_is_installed_by_two_keys_and_the_focus_stays_there(
     nvim.wait_screen("eca 1.0 is installed: :Eca restart starts it")
     assert nvim.lua("return vim.bo.filetype") == "eca-panel"
     nvim.wait_until("vim.api.nvim_get_current_line():find(' eca  *1.0 ')")
+    (marked,) = nvim.lua(f"return {MARKED}")
+    assert marked.split()[1:4] == ["the", "demo", "eca"], "it runs until a restart"
     assert nvim.lua("return require('eca.state.servers').how_to_install('eca')") is None
     assert nvim.lua("return vim.fn.getcompletion('Eca uninstall ', 'cmdline')") == ["eca"]
     nvim.keys(":Eca update --undo<CR>")
@@ -66,6 +77,9 @@ def test_a_server_is_installed_by_two_keys_and_the_focus_stays_there(
     nvim.wait_screen("Remove eca from the plugin's own folder?")
     nvim.keys("1<CR>")
     nvim.wait_screen("eca is removed")
+    nvim.wait_until(f"{MARKED}[1]:find('here *demo')")
+    nvim.keys(":Eca server acp-demo<CR>")
+    nvim.wait_until(f"{MARKED}[1]:find('here *acp.demo') and #{MARKED} == 1")
     nvim.keys(":Eca uninstall eca<CR>")
     nvim.wait_screen(":Eca uninstall takes one of: none yet")
     nvim.keys(":Eca update<CR>")

@@ -51,7 +51,8 @@ class Row(Struct, frozen=True):
     id: unique in the panel; the cursor stays on it. actions: what can be done here; the first is
     done by <CR>. values: defaults of what is asked for; `name`: what the row is about. chat: the
     view writes the number of this chat before the row; with the cursor there, the float shows what
-    this chat asks, and nothing else.
+    this chat asks, and nothing else. server: the view marks the row of the one that
+    answers in chats to come.
     """
 
     id: str
@@ -59,6 +60,7 @@ class Row(Struct, frozen=True):
     actions: Sequence[str] = ()
     values: Mapping[str, str] = {}
     chat: str | None = None
+    server: str = ""
 
 
 class SetPanel(bases.ViewOp, frozen=True, tag="panel"):
@@ -91,14 +93,13 @@ class ShowPanel(bases.Intent, frozen=True, tag="show_panel"):
     """Show a panel, for the server of a chat (None: the default one), from its first row on.
 
     chats: those that the view has; a host that was started again does not know them. showing: the
-    number of this showing, which its ops have. next_server: the server that new chats use.
+    number of this showing, which its ops have.
     """
 
     panel: str
     chat: str | None = None
     chats: Sequence[str] = ()
     showing: int = 0
-    next_server: str | None = None
 
 
 class ClosePanel(bases.Intent, frozen=True, tag="close_panel"):

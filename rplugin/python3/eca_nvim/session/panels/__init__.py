@@ -79,7 +79,6 @@ class Panels:
         self._close(panels.ClosePanel(intent.panel))
         shown = Shown(self._kinds()[intent.panel](self._scene, intent.chat), intent.showing)
         shown.panel.in_view = intent.chats
-        shown.panel.next_server = intent.next_server or shown.panel.next_server
         self._shown[intent.panel] = shown
         self._draw(intent.panel, shown)
         if not self._is_running:

@@ -57,8 +57,6 @@ class Panel(ABC):
         self._server_name = (chat and chat.server_name) or scene.chats.default_server
         self.in_view: Sequence[str] = ()
         """The chats that the view had when the panel was shown."""
-        self.next_server = scene.chats.default_server
-        """The server that new chats use."""
         self.opened = set[str]()
         """The rows whose details are shown."""
 

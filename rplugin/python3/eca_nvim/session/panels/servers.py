@@ -110,7 +110,6 @@ class ServersPanel(Panel):
         return Row(
             id=name,
             line=(
-                ("● " if name == self.next_server else "  ", "EcaToolDone", 0),
                 column(word, 11, group),
                 whole_column(name, 12),
                 column(version, 10, "EcaMuted"),
@@ -118,6 +117,7 @@ class ServersPanel(Panel):
             ),
             actions=("use", "details") if name in DEMOS else self._actions(found, install),
             values={"name": name},
+            server=name,
         )
 
     def _state(self, name: str, found: Found) -> tuple[str, str]:
@@ -129,8 +129,8 @@ class ServersPanel(Panel):
             return "logging in", "EcaWarning"
         if self._wants_login(name, found):
             return "needs login", "EcaWarning"
-        if name == ECA and server is not None and server.process.agent and not found.place:
-            return "the demo", "EcaMuted"  # stands in for it
+        if name == ECA and server is not None and server.process.agent and server.process.folder:
+            return "the demo", "EcaMuted"  # stands in for it, until a restart
         if server is not None and server.process.state in _RUNNING:
             return _RUNNING[server.process.state]
         return ("here", "EcaToolDone") if found.place else ("", "EcaMuted")
@@ -224,7 +224,6 @@ class ServersPanel(Panel):
         installs = self._installs
         match action:
             case "use":
-                self.next_server = name
                 return {"server": name}
             case "chat":
                 return {"chat": digest}
