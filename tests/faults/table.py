@@ -36,6 +36,14 @@ FAULTS: Final = (
         ),
     ),
     Row(
+        "The server or agent crashes while nothing runs and nothing waits for the user",
+        "what it was asked: it is started again, a few times, and only where none of that is lost",
+        (
+            "tests/session/test_restarts.py::test_nothing_is_started_where_something_may_be_lost",
+            "tests/ui/test_restarts.py::test_it_is_back_before_the_next_prompt",
+        ),
+    ),
+    Row(
         "Bytes come one at a time",
         "all messages of both protocols",
         (

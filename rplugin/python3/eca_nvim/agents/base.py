@@ -7,7 +7,7 @@ and those of the archive wait.
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -33,6 +33,14 @@ from eca_nvim.path_risks import Folders
 
 class AgentFault(Exception):
     """Raised when an agent cannot be started; the message is one line with fault and remedy."""
+
+
+class EndedEarly(AgentFault):
+    """Raised when an agent's process ended before it could be used."""
+
+
+AGAIN: Final = "your next prompt or :Eca restart starts it again"
+"""How the reason goes on when an agent that was ready has ended by itself."""
 
 
 class AgentExit(Struct, frozen=True):

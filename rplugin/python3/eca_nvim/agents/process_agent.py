@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup
 from msgspec import Struct
 from msgspec.structs import replace
 
-from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Workspace
+from eca_nvim.agents.base import AGAIN, Agent, AgentExit, AgentFault, Emit, EndedEarly, Workspace
 from eca_nvim.agents.path_map import MappedFraming, PathMap
 from eca_nvim.agents.trace import Dialect, Trace
 from eca_nvim.chat.text.safe_text import one_line, truncate
@@ -260,10 +260,10 @@ class ProcessAgent(Agent, Generic[LifeT]):
             return closed.exit if self._leaving else self._ended_early(closed.exit)
         return await connection.wait_closed()
 
-    def _ended_early(self, ending: Exit) -> AgentFault:
+    def _ended_early(self, ending: Exit) -> EndedEarly:
         line = one_line(telling_line(ending.stderr_tail))
         message = f": {line}" if line else ""
-        return self._fault(f"ended before it could be used, {ending}{message}")
+        return EndedEarly(str(self._fault(f"ended before it could be used, {ending}{message}")))
 
     def _fault(self, what: str) -> AgentFault:
         program = program_name(self._process.command)
@@ -272,8 +272,7 @@ class ProcessAgent(Agent, Generic[LifeT]):
     def _exit(self, ending: Exit) -> AgentExit:
         reason = f"the {self.NOUN} was stopped, {ending}"
         if not self._leaving:
-            again = "your next prompt or :Eca restart starts it again"
-            reason = f"the {self.NOUN} ended, {ending}: {again}"
+            reason = f"the {self.NOUN} ended, {ending}: {AGAIN}"
             if last := one_line(telling_line(ending.stderr_tail)):
                 reason += f"\nIt wrote: {truncate(last, _LONGEST)}"
         return AgentExit(

@@ -10,12 +10,14 @@ from typing import Protocol, TypeAlias
 import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
+from eca_nvim.agents.base import AGAIN, Agent, AgentExit, AgentFault, Emit, EndedEarly
 from eca_nvim.agents.trace import Trace
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.chat.vocabulary.effects import Effect, Prompt
 from eca_nvim.guardian import CLOSE_S
+from eca_nvim.session.restarts import Restarts
 
 SLOW_START = 10.0
 """Seconds after which an agent that is not ready is reported as slow."""
@@ -148,10 +150,14 @@ class HeldCalls(Struct):
 
 
 class _Run:
-    """One run of an agent; `request`: what ends it, `used_at`: its last use (`time.monotonic`)."""
+    """One run of an agent; `request`: what ends it.
+
+    `ready_at`, `used_at`: when it was ready, and used last (`time.monotonic`).
+    """
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
+        self.ready_at: float | None = None
         self.used_at = 0.0
         self.request: ServerRequest | None = None
         self.has_spoken = False
@@ -172,6 +178,7 @@ class Server:
         self._requests_in, self._requests = requests
         self._current: _Run | None = None
         self._changed = anyio.Event()
+        self._restarts = Restarts()
         self.state = ServerState.STOPPED
         self._label = ""
         self._has_queries = False
@@ -214,11 +221,20 @@ class Server:
         An agent that is about to end is not ready any more: what is sent from now on is for the
         next one.
         """
+        self._restarts = Restarts()
         if self._current is not None and request in _ENDS:
             self._current.request = request
         if request in _ENDS and (self._current is not None or self.state is ServerState.ASLEEP):
             self._set_state(_ENDS[request])
         self._requests_in.send_nowait(request)
+
+    def stay_down(self) -> bool:
+        """Cancel a start by itself; returns whether one was due."""
+        was_due = self._restarts.is_due
+        if was_due:
+            self._restarts = Restarts()
+            self._emit([MessageShown("info", f"not started again: {AGAIN}")])
+        return was_due
 
     def ensure(self) -> None:
         """Start the agent unless it is running or starting."""
@@ -304,21 +320,26 @@ class Server:
 
     async def _run_agent(self, run: _Run) -> None:
         """Run an agent until it ends; an exception in its code ends it too."""
-        ending = AgentExit("the agent was cancelled", expected=True)
+        ending, has_crashed = AgentExit("the agent was cancelled", expected=True), False
         try:
             with run.scope:
                 ending = await run.agent.run(self._receive, self._ready)
+                has_crashed = ending.code != 0 and not ending.expected
         except AgentFault as fault:
             ending = AgentExit(f"{fault}\n{_ANOTHER}")
+            has_crashed = isinstance(fault, EndedEarly)
         except Exception as fault:
             log.exception("the agent's code failed")
             ending = AgentExit(f"the plugin failed: {fault!r}; see :Eca log")
             run.agent.kill()
         finally:
+            is_due = has_crashed and run.request is None and self._listener.is_at_rest()
             self._current = None
             run.started.set()
             run.ended.set()
-        if run.request is None:
+        if is_due:
+            await self._end_for_now(run, ending)
+        elif run.request is None:
             self._end(ending)
         else:
             self._listener.server_ended(ending, run.request)
@@ -326,6 +347,7 @@ class Server:
     def _ready(self) -> None:
         """Note that the current agent is ready; one that is about to end gets nothing more."""
         if self._current is not None:
+            self._current.ready_at = time.monotonic()
             self._current.started.set()
             self._has_queries = self._current.agent.queries is not None
             if self._current.request is None:
@@ -334,6 +356,23 @@ class Server:
     def _end(self, ending: AgentExit) -> None:
         self._set_state(ServerState.STOPPED if ending.expected else ServerState.FAILED)
         self._listener.server_ended(ending, None)
+
+    async def _end_for_now(self, run: _Run, ending: AgentExit) -> None:
+        """End at rest by a crash; start again unless that was often, or the user asks meanwhile."""
+        restarts = self._restarts
+        lived = 0.0 if run.ready_at is None else time.monotonic() - run.ready_at
+        wait = restarts.after(lived)
+        if wait is None:
+            return self._end(ending)
+        again = f"it starts again in {wait:g} s, :Eca stop prevents it"
+        reason = ending.reason.replace(AGAIN, again).replace(_ANOTHER, again)
+        self._end(replace(ending, reason=reason))
+        await anyio.sleep(wait)
+        if self._restarts is restarts:
+            restarts.is_due = False
+            self._set_state(ServerState.STARTING)
+            self._requests_in.send_nowait(ServerRequest.START)
+        return None
 
     async def _finish(self) -> None:
         """End the current run: close the agent, and cancel it if that takes too long."""

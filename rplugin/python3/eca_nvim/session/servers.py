@@ -292,9 +292,8 @@ class NamedServer(effects.Outside):
     def is_at_rest(self) -> bool:
         """Return whether neither the user nor the agent waits for the other, nor a task runs."""
         agent = self.process.agent
-        if agent is None or agent.is_busy or self.held.calls or self.incoming.has_work:
-            return False
-        if self.login.chat is not None:
+        is_busy = agent is not None and agent.is_busy
+        if is_busy or self.held.calls or self.incoming.has_work or self.login.chat is not None:
             return False
         chats = self._chats.of(self.name)
         return not any(

@@ -315,8 +315,9 @@ class Session:
 
     def _stop(self, intent: intents.StopTurn) -> None:
         chat = self._chat(intent.chat)
-        was_login = self._servers.of(chat).login.cancel(chat.id)
-        if not was_login or chat.turn.state is not states.Turn.IDLE:
+        server = self._servers.of(chat)
+        has_stopped = server.login.cancel(chat.id) or server.process.stay_down()
+        if not has_stopped or chat.turn.state is not states.Turn.IDLE:
             self._chats.show(stop_turn(chat, now()))
 
     def _decide(self, intent: intents.Decide) -> None:
