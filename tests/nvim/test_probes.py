@@ -16,6 +16,8 @@ from tests.support.processes import wait_gone
 from eca_nvim.nvim.probes.probe import MOST_CELLS, acp_rows, newer_rows
 from eca_nvim.protocol.acp import decode_result
 from eca_nvim.protocol.acp.lifecycle import InitializeParams
+from eca_nvim.server.find import KNOWN
+from eca_nvim.server.installed import Version, switch
 
 LUA = (REPOSITORY / "lua" / "eca" / "host" / "python.lua").read_text()
 RUN = "".join(re.findall(r"""(?:RUN = |\.\. )(['"])(.*)\1""", LUA)[i][1] for i in range(2))
@@ -102,26 +104,57 @@ def test_what_an_agent_says_is_one_line_each() -> None:
     assert not any("\n" in row.text or "\x1b" in row.text for row in (title, login, can))
 
 
+UNKNOWN = "whether there is a newer version is not known: {}"
+NOT_LISTED = UNKNOWN.format("the list has no version of it")
+NOT_TOLD = UNKNOWN.format("it tells no version")
+BEFORE = "whether there is a newer version was not asked yet: {} asks"
+LATEST = "no newer version was known on 2026-08-22"
+NEWER = "version {} is known: {}"
+
+
 @pytest.mark.parametrize(
-    ("listed", "told", "newer"),
+    ("listed", "told", "says"),
     [
-        ("0.24.5", "0.24.4", True),
-        ("0.24.10", "v0.24.9", True),
-        ("1.0.0", "0.24.4-beta", True),
-        ("0.24.4", "0.24.4", False),
-        ("0.24.4", "0.25", False),
-        ("latest", "0.24.4", False),
-        ("0.24.4", None, False),
-        ("0.24.4", "unknown", False),
+        ("0.24.5", "0.24.4", NEWER),
+        ("0.24.10", "v0.24.9", NEWER),
+        ("1.0.0", "0.24.4-beta", NEWER),
+        ("0.24.4", "0.24.4", LATEST),
+        ("0.24.4", "0.25", LATEST),
+        ("latest", "0.24.4", NOT_LISTED),
+        ("0.24.4", "", NOT_TOLD),
+        ("0.24.4", "unknown", NOT_TOLD),
     ],
 )
-def test_a_newer_version_is_told_if_the_registry_knows_one(
-    tmp_path: Path, listed: str, told: str | None, newer: bool
+@pytest.mark.parametrize("name", ["qwen", "eca"])
+def test_whether_a_newer_version_is_known_is_told_by_what_was_listed_last(
+    tmp_path: Path, name: str, listed: str, told: str, says: str
 ) -> None:
     package = {"package": f"@qwen-code/qwen-code@{listed}"}
     agent = {"id": "qwen-code", "version": listed, "distribution": {"npx": package}}
     (tmp_path / "registry.json").write_text(json.dumps({"agents": [agent]}))
-    found = [*newer_rows("qwen", told, str(tmp_path))]
-    way = "install it by npm install -g @qwen-code/qwen-code"
-    assert [row.text for row in found] == ([f"version {listed} is known: {way}"] if newer else [])
-    assert [*newer_rows("qwen", told, None)] == []
+    (tmp_path / "release.json").write_text(json.dumps({"tag_name": listed}))
+    for path in tmp_path.iterdir():
+        os.utime(path, (1787400000, 1787400000))
+    words = f"eca {told}" if name == "eca" else told
+    (row,) = newer_rows(name, words, str(tmp_path))
+    assert row.text == says.format(listed, KNOWN[name].remedy)
+    mine = Version(told, ("/bin/it",), "acp", str(tmp_path), {})
+    (tmp_path / name).mkdir()
+    switch(str(tmp_path), name, mine)
+    (row,) = newer_rows(name, words, str(tmp_path))
+    assert row.text == says.format(listed, f":Eca update {name}")
+
+
+def test_what_nobody_has_listed_is_told_with_who_asks(tmp_path: Path) -> None:
+    assert [*newer_rows("mine", "1.0", str(tmp_path))] == []
+    for folder in (None, str(tmp_path)):
+        (row,) = newer_rows("qwen", "0.24.4", folder)
+        assert row.text == BEFORE.format("R in :Eca server")
+        (row,) = newer_rows("eca", "eca 0.24.4", folder)
+        assert row.text == BEFORE.format(":Eca install eca")
+    (tmp_path / "registry.json").write_text("{}")
+    (row,) = newer_rows("qwen", "0.24.4", str(tmp_path))
+    assert row.text == NOT_LISTED
+    (tmp_path / "release.json").write_text("[[" * 9000)
+    (row,) = newer_rows("eca", "eca 0.24.4", str(tmp_path))
+    assert row.text == NOT_LISTED

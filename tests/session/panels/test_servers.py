@@ -14,6 +14,7 @@ from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.panels import ActInPanel, Row, SetRows, ShowPanel
 from eca_nvim.server.find import Finding, ServerOptions
 from eca_nvim.server.installed import versions
+from eca_nvim.server.offers import newest
 
 pytestmark = pytest.mark.anyio
 NUMBERS = count(1)
@@ -87,6 +88,7 @@ async def test_a_plan_is_shown_whole_and_what_was_shown_is_done(shown: Shown) ->
     await shown.until("eca", "y does this")
     text = shown.text("eca")
     assert "Get eca 1.0" in text
+    assert newest(shown.folder, "eca") == "1.0"
     assert f"https://127.0.0.1:{shown.web.port}/good/eca-native-" in text
     assert f"{shown.folder}/eca/1.0-" in text
     assert text.index("It is started") < text.index("eca server") < text.index("y does this")
@@ -125,6 +127,7 @@ async def test_a_plan_is_shown_whole_and_what_was_shown_is_done(shown: Shown) ->
     shown.use("newer")
     await shown.act("install", "eca")
     await shown.until("eca", "Get eca 2.0")
+    assert newest(shown.folder, "eca") == "2.0"
     await shown.act("cancel", shown.answer_row("eca").id)
     await shown.rig.view.until(lambda: "Get eca" not in shown.text("eca"))
 

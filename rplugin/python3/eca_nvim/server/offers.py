@@ -29,6 +29,8 @@ _WORDS: Final = f"{string.ascii_letters}{string.digits}._-+@"
 _IN_PACKAGES: Final = {"npm": frozenset(f"{_WORDS}/~"), "uv": frozenset(f"{_WORDS}[],=!")}
 SUM_DIGITS: Final = 64
 _LISTED: Final = "registry.json"
+_RELEASE: Final = "release.json"
+"""What was told last of the agents, and of the newest ECA."""
 _OURS: Final = frozenset((ECA, *DEMOS, "registry"))
 """Names that no entry of the registry may have: they stand for something else."""
 MOST_PLANNED: Final = 4000
@@ -140,6 +142,7 @@ def plan_of_eca(source: Source, read: Read) -> Plan:
     if not version or name is None:
         what = f"{version or 'the newest release'} has no build for {system} {machine}"
         raise NoOffer(f"{what}: install eca yourself and set server.command")
+    _keep(source.folder, _RELEASE, json.dumps({"tag_name": version}).encode())
     asset = assets[name]
     size = asset.get("size")
     return Plan(
@@ -197,18 +200,36 @@ def refresh(source: Source, read: Read) -> int:
     told = read(url)
     if not isinstance(_table(_json(told, url)).get("agents"), list):
         raise NoOffer(f"{url} is not a list of agents: is the option registry right?")
-    Path(source.folder).mkdir(parents=True, exist_ok=True, mode=0o700)
-    new = Path(source.folder, f"{_LISTED}.{os.getpid()}")
-    new.write_bytes(told)
-    new.replace(Path(source.folder, _LISTED))
+    _keep(source.folder, _LISTED, told)
     return len(registry(source.folder))
 
 
-def listed_at(folder: str) -> float | None:
-    """Return when the registry was listed last, in seconds since 1970; None: never."""
+def _keep(folder: str, name: str, told: bytes) -> None:
+    Path(folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+    new = Path(folder, f"{name}.{os.getpid()}")
+    new.write_bytes(told)
+    new.replace(Path(folder, name))
+
+
+def listed_at(folder: str, name: str = "") -> float | None:
+    """Return when the agents, or the releases of ECA, were listed last, in seconds since 1970.
+
+    None: never.
+    """
     with suppress(OSError):
-        return min(Path(folder, _LISTED).stat().st_mtime, time.time())
+        told = Path(folder, _RELEASE if name == ECA else _LISTED)
+        return min(told.stat().st_mtime, time.time())
     return None
+
+
+def newest(folder: str, name: str) -> str:
+    """Return the newest version of a server as it was listed last; "" if it was not."""
+    if name != ECA:
+        listed = listed_as(name, registry(folder))
+        return listed.version if listed else ""
+    with suppress(OSError, ValueError, RecursionError):
+        return str(_table(json.loads(Path(folder, _RELEASE).read_bytes())).get("tag_name") or "")
+    return ""
 
 
 def _listed(told: object) -> Listed:

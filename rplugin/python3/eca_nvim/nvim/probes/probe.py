@@ -4,6 +4,7 @@ Nothing else is sent: no session is opened, no model and no tool server is start
 """
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
@@ -36,7 +37,7 @@ from eca_nvim.server.find import (
     find_server,
 )
 from eca_nvim.server.installed import versions
-from eca_nvim.server.offers import listed_as, registry
+from eca_nvim.server.offers import listed_at, newest
 from eca_nvim.session.files.late_contexts import run_bounded
 from eca_nvim.threads import run_in_thread
 from eca_nvim.transport import (
@@ -88,17 +89,29 @@ def acp_rows(result: lifecycle.InitializeResult, answer: object, seconds: float)
     yield Row("info", f"can: {safe(names) or 'nothing beyond prompts'}")
 
 
-def newer_rows(name: str, version: str | None, folder: str | None) -> Iterator[Row]:
-    """Name a newer version of an agent if the registry, as it was listed last, knows one; blocks.
+def newer_rows(name: str, told: str, folder: str | None) -> Iterator[Row]:
+    """Say whether a newer version of a server is known, by what was listed last; blocks.
 
-    version: as the agent tells it. folder: of what is installed, and of the list.
+    told: the words of the server, or its own, that name its version. folder: of what is installed,
+    and of the lists.
     """
-    listed = listed_as(name, registry(folder)) if folder else None
-    known = listed.version if listed else ""
-    if _numbers(known) > _numbers(version or "") > ():
-        is_ours = versions(folder, name).current is not None
+    known, at = (newest(folder, name), listed_at(folder, name)) if folder else ("", None)
+    is_ours = versions(folder, name).current is not None
+    if name not in KNOWN and not is_ours and not known:
+        return  # a server of the user's own
+    version = next(filter(None, map(_numbers, told.split())), ())
+    if at is None:
+        of_eca = ":Eca update" if is_ours else ":Eca install eca"
+        ask = of_eca if name == ECA else "R in :Eca server"
+        yield Row("info", f"whether there is a newer version was not asked yet: {ask} asks")
+    elif not version or not _numbers(known):
+        what = "the list has no version of it" if version else "it tells no version"
+        yield Row("info", f"whether there is a newer version is not known: {what}")
+    elif _numbers(known) > version:
         way = f":Eca update {name}" if is_ours or name not in KNOWN else KNOWN[name].remedy
         yield Row("info", f"version {safe(known)} is known: {way}")
+    else:
+        yield Row("ok", f"no newer version was known on {time.strftime('%F', time.localtime(at))}")
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -179,10 +192,10 @@ class Probe:
     async def _look_at(self, found: ServerCommand) -> None:
         """Note the program; only ECA's is asked for its version, as agents say theirs."""
         is_eca = PurePath(found.command[0]).name == ECA
-        self._program = [await self._version(found) if is_eca else Row("ok", found.label)]
+        self._program = await self._version(found) if is_eca else [Row("ok", found.label)]
         self._report_whole()
 
-    async def _version(self, found: ServerCommand) -> Row:
+    async def _version(self, found: ServerCommand) -> Sequence[Row]:
         run = partial(
             run_bounded,
             (found.command[0], "--version"),
@@ -194,9 +207,11 @@ class Probe:
             printed = await run_in_thread(run)
             version, *_ = printed.content.decode(errors="replace").splitlines() or [""]
             if printed.succeeded and any(map(str.isdigit, version)):
-                return Row("ok", f"{found.label}: {safe(version)}")
+                newer = partial(newer_rows, self._name, version, self._finding.folder)
+                row = Row("ok", f"{found.label}: {safe(version)}")
+                return [row, *await run_in_thread(lambda: [*newer()])]
         advice = "is it the ECA server? It comes from editor-code-assistant/eca on GitHub"
-        return Row("error", f"{found.label} does not report a version", (advice,))
+        return [Row("error", f"{found.label} does not report a version", (advice,))]
 
     # --- the handshake --------------------------------------------------------------------------
 
@@ -261,7 +276,7 @@ class Probe:
             self._name, told, path, editor=lambda: (EDITOR,), is_elsewhere=self._paths is not None
         )
         usable, left_out = mcp.usable(result.agent_capabilities.mcp_capabilities)
-        version = result.agent_info.version if result.agent_info else None
+        version = result.agent_info.version if result.agent_info else ""
         newer = partial(newer_rows, self._name, version, self._finding.folder)
         rows = [*rows, *await run_in_thread(lambda: [*newer()])]
         return [*rows, *mcp_rows([server["name"] for server in usable], left_out)]
