@@ -102,6 +102,7 @@ def test_after_the_build_step_what_waited_is_sent(user: User) -> None:
     nvim.wait_screen("⧗ stream 20")
     nvim.wait_screen("<CR> in the input runs it")
     nvim.keys("<CR>")
+    nvim.wait_screen("◌ building")
     nvim.wait_screen(lambda screen: "line 12" in screen and "demo agent" in screen)
     assert "in the input runs it" not in nvim.screen
     nvim.wait_until("require('eca').status().state == 'idle'")

@@ -81,11 +81,9 @@ local READY = {
 }
 READY.shared, READY.ended = READY.running, READY.failed
 
-local running = false
-
 ---@param result vim.SystemCompleted
 local function ended(result)
-  running = false
+  python.building = nil
   local output = (result.stdout or '') .. (result.stderr or '')
   log.write(output, result.code == 0 and 'INFO' or 'ERROR')
   if result.code == 0 then
@@ -100,18 +98,18 @@ end
 
 --- Build the environment, once at a time.
 function M.install()
-  if running then
+  if python.building then
     notify.info('the environment is already being built')
     return
   elseif vim.fn.executable(BUILD[1]) == 0 then
     notify.error('no python3 on PATH: install Python 3.11 or newer and try again')
     return
   end
-  running = true
   local place = python.place()
   local elsewhere = place ~= python.ROOT and { place } or {}
   notify.info('building the environment in ' .. place)
-  host.explain('its environment is being built, which takes a minute')
+  python.building = 'its environment is being built, which takes a minute'
+  host.explain(python.building)
   local build = vim.list_extend(vim.deepcopy(BUILD), elsewhere)
   vim.system(build, { cwd = python.ROOT, text = true }, vim.schedule_wrap(ended))
 end

@@ -132,6 +132,7 @@ end
 ---@param fault string
 ---@param ended? 'ended' default: failed
 local function fail(fault, ended)
+  fault = not ended and python.building or fault
   state, channel, answered, last_fault = ended or 'failed', nil, false, fault
   notify('error', fault)
   listener.cut()

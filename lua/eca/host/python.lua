@@ -10,6 +10,9 @@ local M = {}
 --- The remedy if packages are missing.
 M.INSTALL = 'run :Eca install'
 
+--- Why the host is not running while its environment is being built; nil: it is not being built.
+M.building = nil ---@type string?
+
 local this = debug.getinfo(1, 'S').source:sub(2)
 --- The plugin's folder, with links resolved.
 M.ROOT = vim.fn.fnamemodify(vim.uv.fs_realpath(this) or this, ':p:h:h:h:h')

@@ -9,7 +9,7 @@ local M = {}
 --- The title of a chat that has none.
 M.UNTITLED = 'New chat'
 
----@alias eca.ServerState 'stopped'|'starting'|'ready'|'failed'
+---@alias eca.ServerState 'stopped'|'starting'|'ready'|'failed'|'building'
 
 --- An agent that nobody used was ended: to the outside it is stopped.
 ---@alias eca.ProcessState eca.ServerState|'asleep'

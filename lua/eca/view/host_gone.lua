@@ -38,11 +38,23 @@ local function end_of_turn(id)
   })
 end
 
+--- The ops that set the state of all servers.
+---@return eca.Op[]
+local function servers_down()
+  local mirror = require('eca.state.mirror')
+  local in_use = mirror.servers_in_use()
+  local state = require('eca.host.python').building and 'building' or 'failed'
+  return vim.tbl_map(function(name)
+    return { op = 'server', server = name, state = state, label = mirror.server(name).label }
+  end, #in_use > 0 and in_use or { mirror.server_name() })
+end
+
 --- Show in every chat why the host is not running, because a message may be cut.
 ---@param fault? string nil: it starts again, so the fault is no more
 function M.note(fault)
   local buffers = require('eca.chat.buffers')
   local line = require('eca.ui.sanitize').line(fault or '')
+  draw(fault and servers_down() or {})
   for _, id in ipairs(buffers.ids()) do
     local about = { chat = id, block = NOTE }
     local function op(name, fields)
@@ -71,11 +83,9 @@ end
 --- the input.
 function M.show()
   local mirror, buffers = require('eca.state.mirror'), require('eca.chat.buffers')
-  local ops, events = {}, {} ---@type eca.Op[], eca.Op[]
-  local in_use = mirror.servers_in_use()
-  for _, server in ipairs(#in_use > 0 and in_use or { mirror.server_name() }) do
-    local label = mirror.server(server).label
-    ops[#ops + 1] = { op = 'server', server = server, state = 'failed', label = label }
+  local ops, events = servers_down(), {} ---@type eca.Op[], eca.Op[]
+  for _, op in ipairs(vim.list_slice(ops)) do
+    local server = op.server
     ops[#ops + 1] = { op = 'work', server = server, titles = {} }
     local jobs, runs = vim.deepcopy(mirror.server(server).jobs), false
     for _, job in ipairs(jobs) do

@@ -62,6 +62,7 @@ local STATES = {
 
 local SERVERS = {
   starting = { '◌', 'EcaRunning' },
+  building = { '◌', 'EcaRunning' },
   failed = { '✗', 'EcaFailed' },
   asleep = { '○', 'EcaWinbarDim' },
 }
