@@ -30,7 +30,7 @@ _IN_PACKAGES: Final = {"npm": frozenset(f"{_WORDS}/~"), "uv": frozenset(f"{_WORD
 SUM_DIGITS: Final = 64
 _LISTED: Final = "registry.json"
 _RELEASE: Final = "release.json"
-"""What was told last of the agents, and of the newest ECA."""
+"""The agents, and the newest release of ECA, as they were listed last."""
 _OURS: Final = frozenset((ECA, *DEMOS, "registry"))
 """Names that no entry of the registry may have: they stand for something else."""
 MOST_PLANNED: Final = 4000

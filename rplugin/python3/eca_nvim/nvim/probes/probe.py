@@ -90,7 +90,7 @@ def acp_rows(result: lifecycle.InitializeResult, answer: object, seconds: float)
 
 
 def newer_rows(name: str, told: str, folder: str | None) -> Iterator[Row]:
-    """Say whether a newer version of a server is known, by what was listed last; blocks.
+    """Yield what is known of a newer version of a server, by what was listed last; blocks.
 
     told: the words of the server, or its own, that name its version. folder: of what is installed,
     and of the lists.
