@@ -116,15 +116,12 @@ class FakeAgent(Agent):
 
     def say(self, chat: str | None, *events: ChatEvent, parent: str | None = None) -> None:
         """Send events of a chat."""
-        told = [self._peeks.peek(chat or "", event) for event in events]
-        self.emit([Addressed(chat, event, parent) for event in told])
+        self.emit([Addressed(chat, self._peeks.peek(chat or "", it), parent) for it in events])
 
     def announce(self, *events: AgentEvent | ConfigUpdated) -> None:
         """Send events of the agent as a whole."""
-        for event in events:
-            self.emit(
-                self._options.announce(event) if isinstance(event, ConfigUpdated) else [event]
-            )
+        for it in events:
+            self.emit(self._options.announce(it) if isinstance(it, ConfigUpdated) else [it])
 
     def uses(self, chat: str, model: str, agent: str) -> None:
         """Go on in a saved chat with what it used before."""

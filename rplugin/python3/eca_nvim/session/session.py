@@ -364,11 +364,10 @@ class Session:
         self._servers.configured, self._servers.finding = options, finding
 
     def _open(self, opened: intents.OpenChat) -> None:
-        chat = self._chats.table.get(opened.chat)
         if opened.redraw and opened.chat in self._chats.deleted:
             return  # Neovim did not know that yet
-        if opened.redraw and chat is not None:
-            self._chats.show(redraw(chat, now()))
+        if opened.redraw and (known := self._chats.table.get(opened.chat)) is not None:
+            self._chats.show(redraw(known, now()))
         chat = self._chat(opened.chat, opened.server)
         server = self._servers.of(chat)
         if opened.server not in (None, server.name):
@@ -397,6 +396,5 @@ class Session:
 
     def _used_files(self, chat_id: str, files: Sequence[call_details.FileUsed]) -> None:
         """Count files that only a look at the disk has found."""
-        chat = self._chats.table.get(chat_id)
-        if chat is not None:
+        if (chat := self._chats.table.get(chat_id)) is not None:
             self._chats.apply(chat, files)

@@ -42,25 +42,14 @@ from eca_nvim.chat.vocabulary import agent_events, events
 from eca_nvim.chat.vocabulary.call_details import PartialWrite, ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import Prompt
-from eca_nvim.chat.vocabulary.options import (
-    ALL_ABILITIES,
-    AbilitiesChanged,
-    Ability,
-    OptionValue,
-)
+from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability, OptionValue
 from eca_nvim.chat.vocabulary.previews import Rewrite
 from eca_nvim.chat.vocabulary.requests import ALLOW
 from eca_nvim.guardian import EXIT_S, GOODBYE_S
 from eca_nvim.jsonrpc import Request
 from eca_nvim.protocol.eca import DecodeError, chat
 from eca_nvim.protocol.eca import lifecycle as eca
-from eca_nvim.transport import (
-    Connection,
-    ConnectionClosed,
-    Goodbye,
-    Incoming,
-    RemoteError,
-)
+from eca_nvim.transport import Connection, ConnectionClosed, Goodbye, Incoming, RemoteError
 
 INTRODUCTION_SECONDS: Final = 60.0
 """Time for a server to respond to initialize: a JVM on a busy machine is slow."""
