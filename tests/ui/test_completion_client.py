@@ -247,3 +247,13 @@ def test_a_plugin_sees_what_was_typed_before_it_is_sent(start_nvim: StartNeovim)
     assert [it["text"] for it in sent(nvim, "prompt")] == ["hello"]
     nvim.wait_until("#_G.seen > 1")
     assert nvim.lua("return _G.seen") == ["hello", ""]
+
+
+def test_it_is_loaded_in_one_step_and_attached_in_another(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(init=WITHOUT_HOST)
+    after = nvim.lua("""
+        _G.buf = vim.api.nvim_create_buf(false, true)
+        require('eca.completion').attach(_G.buf)
+        return { package.loaded['vim.lsp'] ~= nil, #vim.lsp.get_clients({ bufnr = _G.buf }) }""")
+    assert after == [True, 0]
+    nvim.wait_until("#vim.lsp.get_clients({ bufnr = _G.buf, name = 'eca' }) == 1")

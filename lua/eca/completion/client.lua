@@ -93,13 +93,18 @@ local function keys_of(buf)
   return found
 end
 
+--- Load Neovim's own part of the client. This takes as long as to attach it the first time.
+---@return table
+function M.load()
+  -- It makes this folder, and fails if our host does so at the same time. Here that does no harm.
+  pcall(vim.fn.mkdir, vim.fn.stdpath('log') --[[@as string]], 'p')
+  return vim.lsp
+end
+
 --- Attach to an input, if that is not done yet.
 ---@param buf integer
 function M.attach(buf)
-  -- Neovim's language client makes this folder when it is loaded, and fails if our host does so at
-  -- the same time. Here that does no harm.
-  pcall(vim.fn.mkdir, vim.fn.stdpath('log') --[[@as string]], 'p')
-  if #vim.lsp.get_clients({ bufnr = buf, name = NAME }) > 0 then
+  if #M.load().get_clients({ bufnr = buf, name = NAME }) > 0 then
     return
   end
   local before = keys_of(buf)

@@ -19,6 +19,9 @@ local M = {}
 local NO_COMPLETION = 'completion fails'
 local NO_CLIENT = 'no completion in other plugins'
 
+--- Milliseconds between two halves of the work, in which Neovim handles keys.
+local PAUSE_MS = 10
+
 local token ---@type string? the token that the user is typing: its chat and where it begins
 
 --- Does our menu open by itself in a buffer?
@@ -104,7 +107,13 @@ function M.attach(buf)
     vim.bo[buf].autocomplete = false
   end
   -- Neovim cannot load its own part of the client where its log has no folder.
-  comfort.try(NO_CLIENT, client.attach, buf)
+  if comfort.try(NO_CLIENT, client.load) then
+    vim.defer_fn(function()
+      if vim.api.nvim_buf_is_loaded(buf) then
+        comfort.try(NO_CLIENT, client.attach, buf)
+      end
+    end, PAUSE_MS)
+  end
 end
 
 --- Show more of what completes the text before the cursor, if the user is typing in an input.

@@ -12,7 +12,7 @@ local transcript = require('eca.transcript')
 local winbar = require('eca.window.winbar')
 
 --- Milliseconds in which a fast server has started for sure. Loading what completes takes twelve,
---- in which nothing else is drawn: at 150 it was just then that the server was ready.
+--- in two halves in which nothing else is drawn: at 150 it was just then that the server was ready.
 local START = 500
 
 --- Set up completion in an input when the user first goes there, but not while the server starts;
