@@ -13,6 +13,8 @@ from tests.support.calls import eca_call
 
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall, ToolKind
 from eca_nvim.chat.vocabulary.events import AgentGone, ToolFinished, ToolRejected, ToolRequested
+from eca_nvim.review import ledger
+from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
 from eca_nvim.review.undo import plan_undo
 
 
@@ -40,6 +42,20 @@ def test_a_turn_of_everything_is_taken_back_and_done_again(desk: Desk) -> None:
     assert desk.plan(1)["new"]["what"] == "create"
     desk.undo(1)
     assert contents(desk.folder) == after
+
+
+def test_a_file_is_read_once_before_a_call_and_once_after(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = list[str]()
+
+    def noted(path: str, blobs: Blobs) -> Snapshot:
+        read.append(path)
+        return take_snapshot(path, blobs)
+
+    monkeypatch.setattr(ledger, "take_snapshot", noted)
+    desk.write("a", b"1\ntwo\n3\n")
+    assert read == [str(desk.folder / "a")] * 2
 
 
 def test_turns_are_taken_back_one_after_the_other(desk: Desk) -> None:

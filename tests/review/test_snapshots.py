@@ -106,6 +106,24 @@ def test_what_is_no_file_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             restore_file(str(tmp_path / name), seen)
 
 
+def test_a_file_that_grows_as_it_is_read_is_stored_as_far_as_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, look, blobs = tmp_path / "log", os.fstat, Blobs()
+    path.write_bytes(b"one\n")
+
+    def grow(file: int) -> os.stat_result:
+        found = look(file)
+        with path.open("ab") as log:
+            log.write(b"more\n")
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fstat", grow)
+        taken = take_snapshot(str(path), blobs)
+    assert taken.content == b"one\nmore\nmore\n"  # looked at twice before
+
+
 def test_what_cannot_be_kept_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, blobs = tmp_path / "file", Blobs()
     path.write_bytes(BIG)

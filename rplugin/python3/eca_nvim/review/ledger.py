@@ -205,7 +205,7 @@ class Ledger:
             self._let_run(opened)
 
     def _observe(self, paths: Iterable[str]) -> dict[str, Snapshot]:
-        return {path: self.snapshot(path) for path in paths}
+        return {path: self.snapshot(path) for path in dict.fromkeys(paths)}
 
     def turn(self, chat: Chat) -> TurnChanges:
         """Return the turn that runs in a chat, or ran last."""

@@ -184,7 +184,9 @@ def take_snapshot(path: str, blobs: Blobs, *, follow: bool = True) -> Snapshot:
         else:
             with open_regular(place) as file:
                 found = os.fstat(file.fileno())
-                content = b"" if found.st_size > most else file.read(most + 1)
+                content = b"" if found.st_size > most else file.read(found.st_size + 1)
+                if len(content) > found.st_size:  # to ask for `most` at once would take that memory
+                    content += file.read(most + 1 - len(content))
             if max(found.st_size, len(content)) > most:
                 return Snapshot(fault=f"it is larger than {most >> 20} MiB", place=place)
             mode = stat.S_IMODE(found.st_mode)
