@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -40,10 +41,17 @@ def probes() -> Iterator[subprocess.Popen[bytes]]:
         process.kill()
 
 
-def ask(probes: subprocess.Popen[bytes], seconds: float, **servers: Mapping[str, object]) -> None:
-    """Send the request."""
-    settings = {"servers": servers}
-    request = {"names": list(servers), "settings": settings, "folders": ["/"], "seconds": seconds}
+def ask(
+    probes: subprocess.Popen[bytes],
+    seconds: float,
+    folder: Path | None = None,
+    *names: str,
+    **servers: Mapping[str, object],
+) -> None:
+    """Send the request; names: of what is installed in a folder."""
+    settings = {"servers": servers, "install": {"folder": folder and str(folder)}}
+    request: dict[str, object] = {"names": [*names, *servers], "settings": settings}
+    request |= {"folders": ["/"], "deadline": time.time() + seconds}
     assert probes.stdin is not None
     probes.stdin.write(json.dumps(request).encode() + b"\n")
     probes.stdin.flush()
@@ -59,9 +67,24 @@ def test_servers_that_hang_have_their_time_together(probes: subprocess.Popen[byt
     hangs = {"command": ["sleep", "1000"], "protocol": "acp"}
     ask(probes, 3, one=hangs, two=hangs)
     told = [row for _ in range(3) for row in rows(probes)]
-    late = [row for row in told if re.fullmatch(r"warn it has not answered after [123]\.\d s", row)]
+    late = [row for row in told if re.fullmatch(r"warn it has not answered after [0-3]\.\d s", row)]
     assert len(late) == 2
     assert probes.wait() == 0
+
+
+def test_the_version_of_what_was_installed_is_known_before_it_answers(
+    probes: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    (tmp_path / "qwen").mkdir()
+    command = ("/bin/sleep", "1000")
+    switch(str(tmp_path), "qwen", Version("0.15.10", command, "acp", str(tmp_path), {}))
+    ask(probes, 0, tmp_path, "qwen")
+    told = next(it for _ in range(2) if len(it := rows(probes)) == 3)
+    assert told == [
+        "ok /bin/sleep: 0.15.10",
+        f"info {BEFORE.format('R in :Eca server')}",
+        "warn it has not answered after 0.0 s",
+    ]
 
 
 @pytest.mark.parametrize("end", ["Neovim", "kill"])

@@ -166,7 +166,7 @@ end
 -- The servers -----------------------------------------------------------------------------------
 
 M.PATIENCE = 5000 -- ms that Neovim waits for the rows of all servers
-M.ANSWER = 4 -- seconds that a server has, less than PATIENCE, because Python has to start
+M.ANSWER = 4 -- seconds that a server and Python have to start, less than PATIENCE
 local STEP = 20 -- ms
 local CHECKPOINTS = '' -- no server has this name
 
@@ -206,13 +206,14 @@ local function request(names)
     told.mcp, told.paths = mcp, paths
     return told
   end, servers.options())
+  local seconds, microseconds = vim.uv.gettimeofday()
   return vim.json.encode({
     names = vim.tbl_filter(function(name)
       return name ~= CHECKPOINTS
     end, names),
     settings = settings,
     folders = require('eca.host.workspace').folders(),
-    seconds = M.ANSWER,
+    deadline = seconds + microseconds / 1e6 + M.ANSWER,
   }) .. '\n'
 end
 

@@ -1,9 +1,11 @@
 """Runs the probes: a request comes as a line of JSON on standard input, a line a server goes out.
 
-    request   {"names": […], "settings": {…}, "folders": ["/home/me/project"], "seconds": 4}
+    request   {"names": […], "settings": {…}, "folders": ["/home/me/project"],
+               "deadline": 1787400000.5}
     rows      {"name": "qwen", "rows": [["ok", "Qwen Code 0.24.4 …", []]]}
 
-The rows with the name "" are about checkpoints.
+The rows with the name "" are about checkpoints. The deadline is in seconds since 1970: the start of
+this process counts, too.
 
 Rules kept here:
 - Standard input stays open. Its end means that Neovim is gone: the servers are ended then.
@@ -14,6 +16,7 @@ import asyncio
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -73,7 +76,7 @@ async def _run(request: Mapping[str, Any]) -> None:
     settings = read_settings(request["settings"])
     finding, folders = settings.finding, request["folders"]
     limits, place = Limits(**settings.checkpoints), f"{settings.store_path}/{FOLDER}"
-    deadline = anyio.current_time() + request["seconds"]
+    deadline = anyio.current_time() + request["deadline"] - time.time()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_with_neovim, tasks.cancel_scope)
         async with anyio.create_task_group() as probes:

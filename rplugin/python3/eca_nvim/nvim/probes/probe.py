@@ -166,7 +166,8 @@ class Probe:
         self._deadline = deadline
         self._guard = guard
         self._report = report
-        self._program: Sequence[Row] = ()
+        self._installed: str | None = None
+        self._program: list[Row] = []
         self._handshake: Sequence[Row] = ()
 
     async def run(self) -> None:
@@ -179,6 +180,9 @@ class Probe:
         if self._paths is not None and self._paths.fault is not None:
             self._report([Row("error", self._paths.fault)])
             return
+        current = versions(self._finding.folder, self._name).current
+        if current is not None and current.command[0] == found.command[0]:
+            self._installed = current.version
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._look_at, found)
             tasks.start_soon(self._greet, found)
@@ -190,12 +194,24 @@ class Probe:
     # --- the program ----------------------------------------------------------------------------
 
     async def _look_at(self, found: ServerCommand) -> None:
-        """Note the program; only ECA's is asked for its version, as agents say theirs."""
-        is_eca = PurePath(found.command[0]).name == ECA
-        self._program = await self._version(found) if is_eca else [Row("ok", found.label)]
+        """Note the program; only ECA's is asked for its version, as agents say theirs.
+
+        That of one that was installed by us is known, also if it answers too late.
+        """
+        if PurePath(found.command[0]).name == ECA:
+            self._program = await self._version(found)
+        elif self._installed is not None:
+            self._program = [Row("ok", f"{found.label}: {safe(self._installed)}")]
+            self._program += await self._newer(self._installed)
+        else:
+            self._program = [Row("ok", found.label)]
         self._report_whole()
 
-    async def _version(self, found: ServerCommand) -> Sequence[Row]:
+    async def _newer(self, told: str) -> list[Row]:
+        folder = self._finding.folder
+        return await run_in_thread(lambda: [*newer_rows(self._name, told, folder)])
+
+    async def _version(self, found: ServerCommand) -> list[Row]:
         run = partial(
             run_bounded,
             (found.command[0], "--version"),
@@ -207,9 +223,8 @@ class Probe:
             printed = await run_in_thread(run)
             version, *_ = printed.content.decode(errors="replace").splitlines() or [""]
             if printed.succeeded and any(map(str.isdigit, version)):
-                newer = partial(newer_rows, self._name, version, self._finding.folder)
                 row = Row("ok", f"{found.label}: {safe(version)}")
-                return [row, *await run_in_thread(lambda: [*newer()])]
+                return [row, *await self._newer(version)]
         advice = "is it the ECA server? It comes from editor-code-assistant/eca on GitHub"
         return [Row("error", f"{found.label} does not report a version", (advice,))]
 
@@ -249,7 +264,7 @@ class Probe:
         self, found: ServerCommand, connection: Connection, *, is_acp: bool
     ) -> Sequence[Row]:
         """Return what the server says of itself, or why it says nothing."""
-        seconds = self._deadline - anyio.current_time()
+        seconds = max(0.0, self._deadline - anyio.current_time())
         shake = partial(self._shake_acp, found) if is_acp else self._shake_eca
         try:
             with anyio.move_on_after(seconds):
@@ -276,9 +291,9 @@ class Probe:
             self._name, told, path, editor=lambda: (EDITOR,), is_elsewhere=self._paths is not None
         )
         usable, left_out = mcp.usable(result.agent_capabilities.mcp_capabilities)
-        version = result.agent_info.version if result.agent_info else ""
-        newer = partial(newer_rows, self._name, version, self._finding.folder)
-        rows = [*rows, *await run_in_thread(lambda: [*newer()])]
+        if self._installed is None:
+            version = result.agent_info.version if result.agent_info else ""
+            rows = [*rows, *await self._newer(version)]
         return [*rows, *mcp_rows([server["name"] for server in usable], left_out)]
 
     async def _shake_eca(self, connection: Connection) -> Sequence[Row]:
