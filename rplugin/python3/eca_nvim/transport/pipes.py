@@ -74,6 +74,7 @@ def _decoded(data: bytes) -> str:
 
 _READ_BYTES = 256 * 1024
 _LAST_READS = 64  # another process that still has the pipe must not keep us reading for ever
+_room = memoryview(bytearray(_READ_BYTES))  # as much new memory for each read takes longer
 
 logger = logging.getLogger(__name__)
 
@@ -116,7 +117,8 @@ class ReadPipe:
             if end.done():
                 return
             try:
-                data = self._file.read(_READ_BYTES)
+                count = self._file.readinto(_room)
+                data = None if count is None else bytes(_room[:count])
                 if data:
                     sink(data)
             except Exception as fault:  # noqa: BLE001 - raised again in the awaiting task
@@ -125,7 +127,7 @@ class ReadPipe:
             if data == b"":  # None: a spurious wake-up
                 end.set_result(None)
             # Whatever else is ready comes first: Neovim's keys do not wait for a fast server.
-            elif data and len(data) == _READ_BYTES:
+            elif data and len(data) == len(_room):
                 loop.remove_reader(self._file)
                 loop.call_soon(listen)
 
