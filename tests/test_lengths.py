@@ -11,7 +11,7 @@ from tests.support.launch import REPOSITORY
 
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
-"""Lines, at most. The tests have stories on a screen that have to be told in one go."""
+"""Lines, at most. A test may tell a whole story on a screen."""
 
 LISTED = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.py", "*.lua"]
 CODE = [
