@@ -9,7 +9,7 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.processes import command_line
-from tests.ui.talk import LINES, lines_of, say, wait_line
+from tests.ui.talk import LINES, host_of, lines_of, say, wait_line
 
 from eca_nvim.server.find import KNOWN
 
@@ -160,3 +160,20 @@ def test_the_first_screen_says_why_the_demo_agent_answers(
     else:
         (line,) = reason
         assert line.endswith("`:Eca install eca` gets it; `:Eca server` lists agents.")
+
+
+def test_what_an_earlier_host_has_drawn_stays_with_another_server(nvim: Neovim) -> None:
+    """The next host knows nothing of it: the chat is empty there, and goes where it is sent."""
+    nvim.check_errors = False
+    nvim.keys(":EcaChat<CR>")
+    say(nvim, "hello there")
+    wait_line(nvim, "Stop me with")
+    os.kill(host_of(nvim), signal.SIGKILL)
+    wait_line(nvim, "the plugin host ended")
+    nvim.keys(":Eca restart<CR>:EcaChat<CR>")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    nvim.keys(":Eca server two<CR>")
+    nvim.wait_until("require('eca').status().server_name == 'two'")
+    say(nvim, "hello again")
+    nvim.wait_for(lambda: "\n".join(lines_of(nvim)).count("Stop me with") == 2, "both answers")
+    assert "hello there" in lines_of(nvim)

@@ -97,7 +97,8 @@ class NamedServer(effects.Outside):
     def release(self, chat: Chat) -> None:
         """Forget a chat that goes to another server, and take what is ours out of it."""
         self.forget(chat)
-        self._chats.apply(chat, [options.OptionsChanged(()), events.ChatCleared(usage=True)])
+        cleared = events.ChatCleared(usage=True, moves=True)
+        self._chats.apply(chat, [options.OptionsChanged(()), cleared])
         chat.trust = False
 
     # --- what chats ask for -----------------------------------------------------------------------

@@ -125,6 +125,7 @@ def chat_cleared(update: Update, event: events.ChatCleared) -> None:
     settle(update)
     chat.unconfirmed.clear()
     chat.older = None
+    drawn = [it.id for it in chat.blocks.values() if it.is_shown]
     chat.blocks.clear()
     chat.lanes.clear()
     chat.anchors.clear()
@@ -137,7 +138,8 @@ def chat_cleared(update: Update, event: events.ChatCleared) -> None:
         update.dirty |= Dirty.STATUS | Dirty.USAGE
     chat.lanes[chat.id] = Lane(chat.id)
     update.lane = chat.root
-    update.ops.append(ops.ClearChat(chat.id))
+    removed = [ops.RemoveBlock(chat.id, it) for it in drawn]
+    update.ops += removed if event.moves else [ops.ClearChat(chat.id)]
 
 
 def commands_changed(update: Update, event: completion.CommandsChanged) -> None:

@@ -217,10 +217,14 @@ class ChatOpened(ChatEvent, frozen=True):
 
 
 class ChatCleared(ChatEvent, frozen=True):
-    """The chat's messages, or its usage, were cleared (ECA: chat/cleared)."""
+    """The chat's messages, or its usage, were cleared (ECA: chat/cleared).
+
+    moves: a blank chat goes to another agent; what an earlier host has drawn of it stays.
+    """
 
     messages: bool = True
     usage: bool = False
+    moves: bool = False
 
 
 class ChatDeleted(ChatEvent, frozen=True):
