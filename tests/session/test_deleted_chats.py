@@ -15,7 +15,7 @@ from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.bases import ChatOp
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested, ToolRunning
 from eca_nvim.chat.vocabulary.ops import ForgetChat
-from eca_nvim.chat.vocabulary.query_intents import DeleteChat
+from eca_nvim.chat.vocabulary.query_intents import CheckComments, DeleteChat
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 
 pytestmark = pytest.mark.anyio
@@ -110,11 +110,14 @@ async def test_nothing_is_left_of_deleted_chats(rig: Rig, ends: bool) -> None:
     assert {it: n for it, n in grown.items() if it not in KEPT} == {}
 
 
-async def test_a_deleted_chat_that_is_drawn_again_does_not_come_back(rig: Rig) -> None:
+@pytest.mark.parametrize("late", [intents.OpenChat("a", redraw=True), CheckComments("a")])
+async def test_a_deleted_chat_does_not_come_back(rig: Rig, late: intents.Intent) -> None:
     """Neovim shows the next chat in the window of one that is gone, and may know too late."""
     await rig.ready("a")
-    rig.do(DeleteChat("a"), intents.OpenChat("a", redraw=True))
+    rig.do(DeleteChat("a"), late)
+    await rig.view.until(lambda: ForgetChat("a") in rig.view.ops)
     await rig.done()
+    await anyio.wait_all_tasks_blocked()
     last = rig.view.ops.index(ForgetChat("a"))
     assert not [it for it in rig.view.ops[last + 1 :] if isinstance(it, ChatOp) and it.chat == "a"]
     rig.do(intents.OpenChat("a"))

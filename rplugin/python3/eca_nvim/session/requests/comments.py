@@ -73,6 +73,8 @@ class CommentRequests:
 
     async def _check(self, intent: query_intents.CheckComments) -> None:
         texts = await self._texts(self._of(intent.chat))
+        if intent.chat in self._chats.deleted:
+            return  # Neovim did not know that yet
         comments = self._of(intent.chat)  # of now
         is_running = self._chats.get(intent.chat).turn.state is not states.Turn.IDLE
         found = {it.id: present(it, texts, is_running=is_running) for it in comments}
