@@ -55,7 +55,8 @@ local windows = vim.tbl_map(function(win)
 end, api.nvim_list_wins())
 local ours = vim.tbl_filter(function(name) return name:find('eca') end, vim.tbl_keys(namespaces))
 local autocommands = vim.tbl_map(function(it)
-  return ('%s %s %s'):format(it.group_name, it.event, it.buffer or it.pattern)
+  local place = it.buffer and api.nvim_buf_get_name(it.buffer) or it.pattern
+  return ('%s %s %s'):format(it.group_name, it.event, place)
 end, api.nvim_get_autocmds({}))
 return {
   { buffers = buffers, autocommands = autocommands, namespaces = ours,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import time
 from collections import Counter
 
@@ -48,7 +50,12 @@ vim.fn.setqflist({}, 'f')
 vim.fn.histdel(':')
 vim.fn.histdel('/')
 """
-READY = "require('eca.state.mirror').server('soak').state == 'ready'"
+SERVERS = ("soak", "quick", "acp", "script", "keeper", "demo")
+READY = """
+vim.iter(vim.json.decode([=[{all}]=])):all(function(name)
+  return require('eca.state.mirror').server(name).state == 'ready'
+end)
+"""
 
 
 def rest(user: User, first: Counts | None, before: Names) -> tuple[Counts, Names, list[str]]:
@@ -94,12 +101,16 @@ def close(user: User) -> list[str]:
     user.lua(CLOSE)
     deleted = delete(user)
     user.words.clear()
-    for server in ("quick", "acp", "script", "keeper", "demo"):
-        user.eca(f"quit! {server}")
+    for action in ("quit!", "start", "quit!"):  # what went over the last connections is kept
+        for server in SERVERS:
+            user.eca(f"{action} {server}")
+        if action == "start":
+            user.nvim.wait_until(READY.format(all=json.dumps(SERVERS)))
     user.eca("start soak")
-    user.nvim.wait_until(READY)
+    user.nvim.wait_until(READY.format(all='["soak"]'))
     back = [it for it, _, _ in user.chats() if deleted[it] == 1]
     delete(user)
+    drop_checkpoints(user)
     user.lua(CLOSE)
     return [f"deleted chats are back: {back}"] if back else []
 
@@ -116,3 +127,14 @@ def delete(user: User) -> Counter[str]:
             deleted[chat] += 1
         user.nvim.child.channel.pump(0.5)
     return deleted
+
+
+def drop_checkpoints(user: User) -> None:
+    """Delete all checkpoints, as another Neovim may: they are kept for days, and listed."""
+    for store in (user.home / "state").rglob("checkpoints/*/HEAD"):
+        git = ["git", "--git-dir", str(store.parent)]
+        listed = [*git, "for-each-ref", "--format=delete %(refname)", "refs/checkpoints"]
+        refs = subprocess.run(listed, check=True, capture_output=True)
+        subprocess.run([*git, "update-ref", "--stdin"], check=True, input=refs.stdout)
+    user.eca("checkpoints")
+    user.nvim.wait_until("#require('eca').checkpoints() == 0")
