@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
@@ -81,16 +81,18 @@ def count(user: User) -> tuple[Counts, Names]:
     names["temporary files"] = [it for it, n in files.items() if n > 1 and it != "eca-demo"]
     for name, pid in (("Neovim", user.nvim.pid), ("host", user.host() or 0)):
         with suppress(*GONE):
-            found |= {
-                f"{name}: files": _entries(pid, "fd"),
-                f"{name}: threads": _entries(pid, "task"),
-            }
+            names[f"{name}: files"] = [*_files(pid)]
+            found[f"{name}: threads"] = len([*Path(f"/proc/{pid}/task").iterdir()])
             found[f"{name}, KiB"] = _memory(pid)
     return {name: len(it) for name, it in names.items()} | found, names
 
 
-def _entries(pid: int, folder: str) -> int:
-    return len([*Path(f"/proc/{pid}/{folder}").iterdir()])
+def _files(pid: int) -> Iterator[str]:
+    """Yield what a process has open, without numbers; not its folders, see "temporary files"."""
+    for it in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            if not it.readlink().name.startswith("eca-"):
+                yield re.sub(r"\d+", "", str(it.readlink()))
 
 
 def _memory(pid: int) -> int:

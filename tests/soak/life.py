@@ -50,6 +50,7 @@ for name, kind in vim.fs.dir(lua, { depth = 9 }) do
     require((name:gsub('%.lua$', ''):gsub('/', '.'):gsub('%.init$', '')))
   end
 end
+require('eca.editor.checktime').files({}) -- makes its timer
 """
 """Lua code that loads all modules, whose namespaces and commands are there then."""
 
