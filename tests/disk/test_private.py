@@ -14,7 +14,7 @@ from tests.support.launch import REPOSITORY
 
 from eca_nvim.disk.private import PrivateFolder, sweep
 
-KIND = "eca-checkpoints-"
+KIND = "eca-images-"
 HOLDS = f"""
 import sys
 from eca_nvim.disk.private import PrivateFolder

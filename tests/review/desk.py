@@ -18,6 +18,7 @@ from eca_nvim.chat.vocabulary.events import ChatEvent, ToolFinished, ToolRequest
 from eca_nvim.review.change_list import Present
 from eca_nvim.review.checkpoint_store import CheckpointStore
 from eca_nvim.review.commands import Commands, Watch
+from eca_nvim.review.git import GitFailed
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.snapshots import Blobs, take_snapshot
 from eca_nvim.review.tree_changes import Found, TreeRequest, compare
@@ -51,7 +52,10 @@ class Trees:
     def _stored(self, digest: str) -> bytes:
         if self.store is None:
             raise OSError(digest)
-        return self.store.content(digest)
+        try:
+            return self.store.content(digest)
+        except GitFailed as fault:
+            raise OSError(digest) from fault
 
     def take(self, until: int | None = None) -> TreeRequest:
         """Take a tree; `until`: as a prompt was sent."""

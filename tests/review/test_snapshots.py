@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,6 @@ from hypothesis import strategies as st
 
 from eca_nvim.review import snapshots
 from eca_nvim.review.snapshots import Blobs, restore_file, take_snapshot
-
-BIG = b"\0\xff" * (1 << 14)
-
-
-def in_files(blobs: Blobs) -> list[Path]:
-    return sorted(blobs._folder.path.iterdir())
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200))
@@ -31,20 +24,14 @@ def test_any_bytes_come_back(tmp_path: Path, before: bytes, after: bytes) -> Non
     assert path.read_bytes() == before
 
 
-def test_large_files_lie_in_a_private_folder(tmp_path: Path) -> None:
+def test_a_content_is_held_once_and_no_longer_than_it_is_needed(tmp_path: Path) -> None:
     path, blobs = tmp_path / "file", Blobs()
-    path.write_bytes(BIG)
+    path.write_bytes(b"content")
     seen = take_snapshot(str(path), blobs)
-    (kept,) = in_files(blobs)
-    assert kept.parent.stat().st_mode & 0o777 == 0o700
     assert take_snapshot(str(path), blobs).blob is seen.blob
-    path.unlink()
-    restore_file(str(path), seen)
-    assert path.read_bytes() == BIG
+    assert seen.content == b"content"
     del seen
-    assert in_files(blobs) == []
-    blobs.remove()
-    assert not kept.parent.exists()
+    assert not blobs._known
 
 
 def test_a_file_that_was_not_there_goes_with_its_folders(tmp_path: Path) -> None:
@@ -122,17 +109,3 @@ def test_a_file_that_grows_as_it_is_read_is_stored_as_far_as_that(
         patched.setattr(os, "fstat", grow)
         taken = take_snapshot(str(path), blobs)
     assert taken.content == b"one\nmore\nmore\n"  # looked at twice before
-
-
-def test_what_cannot_be_kept_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, blobs = tmp_path / "file", Blobs()
-    path.write_bytes(BIG)
-    first = take_snapshot(str(path), blobs)
-    (tmp_path / "other").write_bytes(b"x" + BIG)
-    for kept in in_files(blobs):
-        kept.unlink()
-    blobs._folder.path.rmdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
-    assert "no such file" in (take_snapshot(str(tmp_path / "other"), blobs).fault or "")
-    with pytest.raises(OSError, match=snapshots.LOST):
-        restore_file(str(path), first)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from tests.review.watched import Watched
 
 from eca_nvim.chat.vocabulary.events import ToolFinished
 from eca_nvim.review.snapshots import LINKED, LOST, Blobs, restore_file, take_snapshot
+from eca_nvim.review.turn_store import TurnStore
 from eca_nvim.review.undo import ODD_NAME, UndoPlan, moved_on, plan_undo
 
 
@@ -138,30 +139,31 @@ def test_a_failure_turns_nothing_round(desk: Desk, monkeypatch: pytest.MonkeyPat
     assert [it["conflict"] for it in planned(desk).files] == [None]
 
 
-@pytest.mark.parametrize("how", ["removed", "changed"])
+@pytest.mark.parametrize("how", ["removed", "changed", "cut"])
 def test_a_checkpoint_that_somebody_spoilt_is_told_and_not_put_back(
-    desk: Desk, how: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    how: str, tmp_path: Path
 ) -> None:
-    """As a command may that empties the folder of temporary files."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    large = b"large " * 9999
-    (desk.folder / "large").write_bytes(large)
-    desk.write("large", b"short")
-    desk.write("a", b"one\n")
-    (folder,) = tmp_path.glob("eca-checkpoints-*")
-    if how == "removed":
-        shutil.rmtree(folder)
-    else:
-        for path in folder.iterdir():
-            path.write_bytes(b"other")
-    faults = {Path(str(it["path"])).name: it["fault"] for it in planned(desk).files}
-    assert faults == {"a": LOST, "large": LOST}
-    told = undo_all(desk)
-    assert (told["a"], told["large"]) == (LOST, LOST)
-    assert (desk.folder / "large").read_bytes() == b"short"
-    desk.write("large", large)
-    desk.write("large", b"again")
-    assert undo_all(desk)["large"] == LOST
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "a").write_bytes(b"before\n")
+    desk = Desk(folder, tmp_path / "store")
+    desk.turn()
+    desk.write("a", b"after\n")
+    (turn,) = desk.turns()
+    assert desk.trees.store is not None
+    TurnStore(desk.trees.store, desk.ledger.blobs).save(turn)
+    blob = turn.files[str(folder / "a")].before.blob
+    assert blob is not None
+    assert blob.read() == b"before\n"
+    shutil.rmtree(tmp_path / "store" / "objects" / "pack")
+    stored = tmp_path / "store" / "objects" / blob.digest[:2] / blob.digest[2:]
+    stored.parent.mkdir(exist_ok=True)
+    spoilt = zlib.compress(b"blob 5\0other")
+    if how != "removed":
+        stored.write_bytes(spoilt if how == "changed" else spoilt[:9])
+    assert planned(desk).files[0]["fault"] == LOST
+    assert undo_all(desk) == {"a": LOST}
+    assert (folder / "a").read_bytes() == b"after\n"
 
 
 def fail(number: int) -> None:

@@ -211,7 +211,7 @@ async def test_a_later_move_is_told_when_there_is_nothing_to_undo(rig: Rig, file
 async def test_what_a_killed_host_left_is_swept_when_the_server_is_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left = tmp_path / "eca-checkpoints-dead"
+    left = tmp_path / "eca-images-dead"
     left.mkdir(mode=0o700)
     swept = anyio.Event()
     loop = asyncio.get_running_loop()

@@ -66,7 +66,7 @@ async def test_a_turn_of_an_earlier_neovim_is_undone_and_redone(life: Life, fold
         (turn,) = rig.session._ledger.turns("a")
         blob = turn.files[str(folder / "ignored")].before.blob
         assert blob is not None
-        assert (blob.path, blob.read()) == (None, b"mine\n")  # the store has it
+        assert (blob.content, blob.read()) == (None, b"mine\n")  # the store has it
     after = state(folder)
     async with life() as rig:
         await rig.ready()

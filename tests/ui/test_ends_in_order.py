@@ -214,7 +214,7 @@ def test_nothing_is_left_to_the_guardian(used: Neovim) -> None:
     family = family_of(used)
     [guardian] = [pid for pid, line in family.items() if "guardian.py" in line]
     host = host_of(used)
-    assert private_folders(used) == {"eca-checkpoints-", "eca-images-", "eca-mcp-"}
+    assert private_folders(used) == {"eca-images-", "eca-mcp-"}
     with adopting():
         used.quit()
         left = wait_gone(family, AT_ONCE)

@@ -13,7 +13,7 @@ from shutil import rmtree
 
 from eca_nvim.spawn import SHORT
 
-KINDS = ("eca-checkpoints-", "eca-images-", "eca-links-", "eca-mcp-")
+KINDS = ("eca-images-", "eca-links-", "eca-mcp-")
 """Prefixes of our folders' names."""
 
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

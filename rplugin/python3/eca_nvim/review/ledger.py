@@ -141,15 +141,10 @@ class Ledger:
                 continue
             opened.written.add(place)
             if unsaved is not None:
-                seen = self._with_content(unsaved, opened.before[paths[0]])
+                blob = self.blobs.keep(unsaved)
+                seen = replace(opened.before[paths[0]], blob=blob, fault=None)
                 opened.before |= dict.fromkeys(paths, seen)
                 opened.is_certain = True
-
-    def _with_content(self, content: bytes, like: Snapshot) -> Snapshot:
-        try:
-            return replace(like, blob=self.blobs.keep(content), fault=None)
-        except OSError as fault:
-            return Snapshot(fault=f"it could not be stored: {fault.strerror}")
 
     def is_watched(self, chat_id: str, block_id: int) -> bool:
         """Return whether a call that has not ended may change any file."""

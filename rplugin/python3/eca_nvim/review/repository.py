@@ -25,8 +25,9 @@ _BLOCK: Final = 512
 """Bytes in which the space of files is counted (`st_blocks`)."""
 _ATTRIBUTES: Final = "* -text -filter -ident -working-tree-encoding -diff -merge\n"
 _LEFT: Final = (
-    *("*.lock", "*.new", "gc.pid", "info/refs_*", "refs/**/*.lock", "objects/??/tmp_*"),
-    *("objects/pack/tmp_*", "objects/pack/.tmp-*", "objects/info/*.lock", "objects/info/*_??????"),
+    *("*.lock", "*.new", "gc.pid", "fast_import_crash_*", "info/refs_*", "refs/**/*.lock"),
+    *("objects/??/tmp_*", "objects/pack/tmp_*", "objects/pack/.tmp-*", "objects/info/*.lock"),
+    "objects/info/*_??????",
 )
 """What git removes when it ends, and leaves behind if it is killed or the disk is full."""
 

@@ -2,8 +2,7 @@
 
 Rules kept here:
 - Regular files up to a limit only; any other snapshot has a fault that says why.
-- Contents are stored in a folder that only the user can read. Each is removed with the last
-  snapshot that needs it or when `turn_store.py` has it, and all of them when the host ends.
+- A content is in memory until `turn_store.py` has stored it, or no snapshot needs it any more.
 - Content is bytes: encodings and line ends play no part.
 - A snapshot stores the real path of its file. The file is restored there, and only if its path
   still leads there: never through a link that was made later.
@@ -14,58 +13,43 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from hashlib import sha1
-from itertools import count
 from pathlib import Path
 from weakref import WeakValueDictionary
 
 from msgspec import Struct
 
-from eca_nvim.disk.private import PrivateFolder
 from eca_nvim.disk.replacing import remove, replace, replace_by_link, set_mode
 from eca_nvim.paths import open_regular
 
 MOST_SNAPSHOT_BYTES = 20 << 20
 """Bytes of a file that can be stored, at most: as many as checkpoints have."""
 LINKED = "a link leads elsewhere now"
-LOST = "its earlier content was stored in a file that is gone or changed"
+LOST = "its earlier content was stored, and is gone or changed"
 
 
 class Blob:
-    """A content: git's id of it, and the file of ours that holds it, unless a store does."""
+    """A content: git's id of it, and the content itself until a store has it."""
 
-    __slots__ = ("__weakref__", "_read", "digest", "path")
+    __slots__ = ("__weakref__", "_stored", "content", "digest")
 
-    def __init__(self, digest: str, path: Path | None, read: Callable[[str], bytes]) -> None:
+    def __init__(self, digest: str, stored: Callable[[str], bytes]) -> None:
         self.digest = digest
-        self.path = path
-        self._read = read
+        self.content: bytes | None = None
+        self._stored = stored
 
     def read(self) -> bytes:
-        """Return the content. Raises OSError if it was removed or changed."""
-        path = self.path  # another thread may free it
-        if path is not None:
-            with suppress(OSError):
-                content = path.read_bytes()
-                if _digest(content) == self.digest:
-                    return content
+        """Return the content. Raises OSError if the store has lost it."""
+        content = self.content  # another thread may store it
+        if content is not None:
+            return content
         with suppress(OSError):
-            return self._read(self.digest)
+            content = self._stored(self.digest)
+            if _digest(content) == self.digest:
+                return content
         raise OSError(errno.EIO, LOST)
-
-    def free(self) -> None:
-        """Remove our file: a store has the content by now."""
-        path, self.path = self.path, None
-        if path is not None:
-            _remove(path)
-
-
-def _remove(path: Path) -> None:
-    with suppress(OSError):
-        path.unlink()
 
 
 def _digest(content: bytes) -> str:
@@ -78,9 +62,9 @@ def _nowhere(_digest: str) -> bytes:
 
 
 class Blobs:
-    """Stores contents in files of ours.
+    """All contents that are known.
 
-    stored: reads what only a store has, by git's id. Raises OSError. most_bytes: those of a file.
+    stored: reads what a store has, by git's id. Raises OSError. most_bytes: those of a file.
     """
 
     def __init__(
@@ -90,34 +74,26 @@ class Blobs:
         """Contents of the store that need not be read again, by git's id."""
         self.most_bytes = MOST_SNAPSHOT_BYTES if most_bytes is None else most_bytes
         self._stored = stored
-        self._folder = PrivateFolder("eca-checkpoints-")
-        self._numbers = count(1)
         self._known = WeakValueDictionary[str, Blob]()
 
     def keep(self, content: bytes) -> Blob:
-        """Store a content, unless it is stored already. Raises OSError."""
-        blob = self.of_store(_digest(content))
-        if blob.path is None:
-            path = self._folder.path / str(next(self._numbers))
-            path.write_bytes(content)
-            blob.path = path
-            weakref.finalize(blob, _remove, path).atexit = False
-        return blob
+        """Return a content, which is kept as long as it is needed, or until a store has it."""
+        known = self._known.get(digest := _digest(content))
+        if known is None:
+            known = self.of_store(digest)
+            known.content = content
+        return known
 
     def of_store(self, digest: str) -> Blob:
         """Return a content that a store has, by git's id."""
         known = self._known.get(digest)
         if known is None:
-            known = self._known[digest] = Blob(digest, None, self._read)
+            known = self._known[digest] = Blob(digest, self._read)
         return known
 
     def _read(self, digest: str) -> bytes:
         known = self.read_ahead.get(digest)
         return self._stored(digest) if known is None else known
-
-    def remove(self) -> None:
-        """Remove all files."""
-        self._folder.remove()
 
 
 class StoredBlobs(Blobs):
@@ -195,11 +171,7 @@ def take_snapshot(path: str, blobs: Blobs, *, follow: bool = True) -> Snapshot:
         return Snapshot(place=place, missing=missing)
     except (OSError, ValueError) as fault:
         return Snapshot(fault=_reason(fault), place=place)
-    try:
-        blob = blobs.keep(content)
-    except OSError as fault:
-        return Snapshot(fault=f"it could not be stored: {_reason(fault)}", place=place)
-    return Snapshot(blob, mode, place, is_link=is_link)
+    return Snapshot(blobs.keep(content), mode, place, is_link=is_link)
 
 
 def _reason(fault: Exception) -> str:

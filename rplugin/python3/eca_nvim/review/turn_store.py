@@ -49,10 +49,10 @@ class TurnStore:
 
         told = msgspec.to_builtins(turn, enc_hook=noted)
         text = json.dumps({key: told[key] for key in _SAVED}).encode()
-        loose = [str(it.path) for it in contents.values() if it.path is not None]
+        loose = [it.content for it in contents.values() if it.content is not None]
         if loose:
-            names = "".join(f"{path}\n" for path in loose).encode()
-            self._store.made("hash-object", "-w", "--no-filters", "--stdin-paths", fed=names)
+            fed = b"".join(b"blob\ndata %d\n%b\n" % (len(it), it) for it in loose)
+            self._store.made("fast-import", "--quiet", fed=fed)
         written = self._store.made("hash-object", "-w", "--stdin", fed=text)
         entries = [f"100644 blob {it}\t{it}" for it in contents]
         entries += [f"100644 blob {written}\t{_RECORD}"]
@@ -61,7 +61,7 @@ class TurnStore:
         tree = self._store.made("mktree", "-z", fed=listing)
         commit = self._store.refer(f"{REFERENCES}{name}", tree, {it: told[it] for it in _ABOUT})
         for blob in contents.values():
-            blob.free()
+            blob.content = None
         return name, commit
 
     def load(

@@ -151,7 +151,6 @@ class Session:
             self._servers.kill()
             if "_late" in self.__dict__:
                 self._late.images.remove()
-            self._ledger.blobs.remove()
 
     def _save_unsent_prompts(self) -> None:
         """Save prompts that no agent has received, held, queued, or still an intent; comments."""

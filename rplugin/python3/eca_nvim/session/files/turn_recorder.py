@@ -113,7 +113,7 @@ class TurnRecorder:
             for it in turn.files.values()
         )
         blobs = (it.blob for it in chain.from_iterable(states) if it.blob is not None)
-        wanted = frozenset(it.digest for it in blobs if it.path is None)
+        wanted = frozenset(it.digest for it in blobs if it.content is None)
         if not wanted <= self._read:
             self._read = wanted
             self._ledger.blobs.read_ahead = await self._checkpoints().with_store(
