@@ -73,7 +73,7 @@ class Trees:
         self.commands.turn_ended(self.ledger.turn(chat), self.take())
 
     def _compare(self, watch: Watch) -> None:
-        found = Found()
+        found: Found = {}
         if watch.trees is not None and self.store is not None:
             asked = [*watch.turn.unsure] if watch.is_turn else []
             found = compare(self.store, self.blobs, *watch.trees, asked)

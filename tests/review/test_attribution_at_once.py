@@ -14,7 +14,7 @@ from tests.support.growth import Work, is_linear
 from eca_nvim.chat.vocabulary.events import ToolFinished
 from eca_nvim.review import commands as watch_module
 from eca_nvim.review.snapshots import Snapshot
-from eca_nvim.review.tree_changes import Found, TreeRequest
+from eca_nvim.review.tree_changes import TreeRequest
 from eca_nvim.review.turn_changes import TurnChanges
 
 
@@ -169,7 +169,7 @@ def test_each_of_many_commands_of_a_turn_is_the_same_work() -> None:
         watches = [commands.begin(turn) for _ in range(count)]
         for watch in watches:
             commands.end(watch)
-        return lambda: [commands.attribute(it, Found()) for it in watches]
+        return lambda: [commands.attribute(it, {}) for it in watches]
 
     assert is_linear(prepare, 20)
 

@@ -78,6 +78,10 @@ class Tree(Struct, frozen=True):
     done: int
     refused: Mapping[str, str] = {}
 
+    def is_late(self, path: str) -> bool:
+        """Return whether a file is as in an earlier tree, as it changed while this was taken."""
+        return self.refused.get(path) == LATE
+
 
 class Checkpoint(Struct, frozen=True):
     """A tree that is kept: `about` says what it was taken for. time: ns since 1970."""

@@ -20,7 +20,6 @@ import os.path
 import time
 from collections.abc import Callable, Mapping
 from itertools import chain
-from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -203,13 +202,13 @@ class Commands:
 
         Returns whether that is done: it waits for files that are being written.
         """
-        is_waiting = any(os.path.realpath(path) in self._being_written for path in found.files)
+        is_waiting = any(os.path.realpath(path) in self._being_written for path in found)
         if is_waiting or watch not in self.watches:
             return False
         self.watches.remove(watch)
         self._ended.append(watch)
         if watch.is_turn:
-            self._correct(watch.turn, found)
+            self._correct(watch, found)
         elif watch.trees is None:
             faults = [it.fault for it in (watch.start, watch.end) if it is not None]
             watch.turn.unknown = next(filter(None, faults), None)
@@ -221,8 +220,9 @@ class Commands:
             self._writes.clear()
         return True
 
-    def _correct(self, turn: TurnChanges, found: Found) -> None:
+    def _correct(self, watch: Watch, found: Found) -> None:
         """Set what files were before calls that may have run before they were seen."""
+        turn = watch.turn
         for path, first_ended in turn.unsure.items():
             record = turn.seen[path]
             writes = self._writes_of(path, turn.began, first_ended)
@@ -232,11 +232,9 @@ class Commands:
                 before = theirs[-1]
             elif before.fault is None and record.is_change and record.ended == first_ended:
                 pass  # it had not run
-            elif path in found.files:
-                before, is_late = found.files[path][0], path in found.late
+            elif path in found and watch.trees is not None:
+                before, is_late = found[path][0], watch.trees[0].is_late(path)
                 record = replace(record, changed_by_others=record.changed_by_others or is_late)
-            elif path in found.known:
-                before = record.after  # all of it was taken back
             turn.seen[path] = replace(record, before=before)
         turn.unsure.clear()
 
@@ -245,7 +243,7 @@ class Commands:
     ) -> None:
         turn, (start, end) = watch.turn, trees
         is_shared = is_shared or watch.is_uncertain or self._runs_with_others(watch)
-        for path, states in {**found.files, **self._taken_back(start, end, found)}.items():
+        for path, states in {**found, **self._taken_back(start, end, found)}.items():
             if not is_safe_path(path):
                 turn.odd_names.add(path)
                 continue
@@ -253,7 +251,7 @@ class Commands:
             if mine is None or self._is_older(watch, path, states):
                 continue
             writes = self._writes_of(path, start.began, watch.until)
-            doubted = is_shared or path in found.late
+            doubted = is_shared or start.is_late(path)
             doubted = doubted or any(it.turn not in (None, turn) for it in writes)
             doubted = doubted or (turn.process > 0 and changed_at(path) > watch.until)
             record = FileRecord(*mine, doubted, None, False, True, start.began, end.done)
@@ -265,13 +263,13 @@ class Commands:
         others = (it for it in (*self.watches, *self._ended) if it.turn is not watch.turn)
         return any(_overlap(it, watch) for it in others if not (it.is_turn or it.turn.process))
 
-    def _taken_back(self, start: Tree, end: Tree, found: Found) -> Mapping[str, States]:
+    def _taken_back(self, start: Tree, end: Tree, found: Found) -> Found:
         """Return what the user wrote, and a command has undone before the later tree."""
         last = [writes[-1] for writes in self._writes.values()]
         return {
             it.path: (it.after, self._snapshot(it.path))
             for it in last
-            if it.turn is None and start.began <= it.time < end.began and it.path not in found.files
+            if it.turn is None and start.began <= it.time < end.began and it.path not in found
         }
 
     def _writes_of(self, path: str, first: int, last: int) -> list[_Write]:
@@ -301,10 +299,7 @@ class Commands:
         """Return whether a file was changed long before an unasked call began."""
         if not watch.is_late or states[0].is_absent or states[1].is_absent:
             return False
-        try:
-            return Path(path).lstat().st_ctime_ns < watch.since - REPORT_DELAY
-        except OSError:
-            return False
+        return 0 < changed_at(path) < watch.since - REPORT_DELAY
 
 
 def _overlap(one: Watch, other: Watch) -> bool:

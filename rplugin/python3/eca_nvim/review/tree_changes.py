@@ -15,10 +15,7 @@ from pathlib import Path, PurePath
 from stat import S_ISLNK, S_ISREG
 from typing import Final, TypeAlias
 
-from msgspec import Struct, field
-
 from eca_nvim.review.checkpoint_store import (
-    LATE,
     Change,
     Checkpoint,
     CheckpointStore,
@@ -36,6 +33,7 @@ MOST_NAMED: Final = 1000
 
 States: TypeAlias = tuple[Snapshot, Snapshot]
 """A file before and after."""
+Found: TypeAlias = Mapping[str, States]
 
 
 class TreeRequest:
@@ -72,18 +70,6 @@ class TreeRequest:
         self._then.clear()
 
 
-class Found(Struct, frozen=True):
-    """What differs between two trees.
-
-    known: files that were asked for and that the first tree has. late: those that were changed as
-    it was taken. They are as in an earlier tree; the user may have changed them since.
-    """
-
-    files: dict[str, States] = field(default_factory=dict)
-    known: frozenset[str] = frozenset()
-    late: frozenset[str] = frozenset()
-
-
 def compare(
     store: CheckpointStore,
     blobs: Blobs,
@@ -92,16 +78,19 @@ def compare(
     asked: Sequence[str] = (),
     look: Callable[[str], Snapshot] | None = None,
 ) -> Found:
-    """Find what differs between two trees, the second of which is of now; blocks.
+    """Return the files that differ between two trees, the second of which is of now; blocks.
 
-    look: returns a file that is there, although the second tree lacks it. Raises GitFailed.
+    asked: files that are also returned if they are the same in both. look: returns a file that is
+    there, although the second tree lacks it. Raises GitFailed.
     """
     look = look or partial(take_snapshot, blobs=blobs, follow=False)
     roots = [it for it in before.roots if it in after.roots]
     is_same = before.id == after.id  # as after most commands: git need not look
     changes = {} if is_same else dict(store.changes(before.id, after.id, roots))
+    for path, file in (it for root in roots for it in store.files(before.id, root, asked)):
+        if file is not None and not file.is_link:
+            changes.setdefault(path, (file, file))
     was, now = before.refused, after.refused
-    late = frozenset(path for path, why in was.items() if why == LATE)
     for path in {*now, *was} - changes.keys():
         gone = path not in now and not _is_there(path)
         if gone or (path in now and changed_at(path) >= before.began):
@@ -116,15 +105,15 @@ def compare(
     files = dict[str, States]()
     for path, (old, new) in kept.items():
         place, above = _placed(path, roots)
-        earlier = _state(blobs, old, place, None if path in late else was.get(path), above)
+        fault = None if before.is_late(path) else was.get(path)
+        earlier = _state(blobs, old, place, fault, above)
         if earlier.is_absent and path in hidden:
             earlier = UNSEEN
         later = _state(blobs, new, place, now.get(path))
         if later.is_absent and _is_there(path):  # git ignores it now
             later = look(path)
         files[path] = (earlier, later)
-    known = (it for root in roots for it, _ in store.files(before.id, root, asked))
-    return Found(files, frozenset(known), late)
+    return files
 
 
 def _placed(path: str, roots: Iterable[str]) -> tuple[str, int]:
@@ -223,6 +212,6 @@ def what_goes_back(
     found = compare(store, blobs, then, now, look=lambda _: Snapshot(fault=UNSTORED))
     return {
         path: FileRecord(earlier, later)
-        for path, (earlier, later) in found.files.items()
+        for path, (earlier, later) in found.items()
         if earlier.fault is None and not (is_vague and earlier.is_absent)
     }

@@ -131,7 +131,7 @@ class TurnRecorder:
             found, is_shared = await self._found(watch)
         except Exception as fault:  # a bug of ours, or of the disk; the chats go on
             log.exception("what a command has changed was not found")
-            found, is_shared = Found(), False
+            found, is_shared = {}, False
             watch.turn.unknown = f"{fault}; see :Eca log"
         if self._ledger.commands.attribute(watch, found, is_shared=is_shared):
             self._ledger.is_changed(watch.turn)
@@ -141,14 +141,14 @@ class TurnRecorder:
         trees, blobs = watch.trees, self._ledger.blobs
         asked = [*watch.turn.unsure] if watch.is_turn else []
         if trees is None or (watch.is_turn and not asked):
-            return Found(), False
+            return {}, False
         (start, end), process = trees, watch.turn.process or self._checkpoints().process
         last = watch.until if watch.turn.process else end.done
 
         def work(store: CheckpointStore) -> tuple[Found, bool]:
             found = compare(store, blobs, start, end, asked)
             turns = TurnStore(store, blobs)
-            return found, bool(found.files) and turns.others(process, start.began, last)
+            return found, bool(found) and turns.others(process, start.began, last)
 
         return await self._checkpoints().with_store(work)
 
