@@ -309,11 +309,6 @@ class CheckpointStore:
         pairs = (entry.split(b" ", 1) for entry in kept.split(b"\0") if entry)
         return {path: int(mode, 8) for mode, path in pairs}
 
-    @property
-    def exists(self) -> bool:
-        """Whether anything was stored yet."""
-        return (self._folder / "HEAD").exists()
-
     # --- checkpoints ------------------------------------------------------------------------------
 
     def keep(self, tree: str, moment: int, about: Mapping[str, object]) -> Checkpoint:
@@ -339,7 +334,7 @@ class CheckpointStore:
 
     def references(self, above: str) -> Iterator[tuple[str, str, str, dict[str, object]]]:
         """Yield the references below one: name, commit, tree, and what is said of each."""
-        if not self.exists:
+        if not self._folder.exists():
             return
         form = "--format=%(refname)%00%(objectname)%00%(tree)%00%(contents)%00"
         listed = self._run("for-each-ref", form, above).decode(errors="replace")

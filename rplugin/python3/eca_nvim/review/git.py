@@ -36,27 +36,21 @@ MISSING: Final = "git is not installed: checkpoints need it"
 
 _OPTIONS: Final = {
     "core.attributesFile": os.devnull,
-    "core.autocrlf": "false",
-    "core.excludesFile": os.devnull,
     "core.fileMode": "true",
-    "core.fsmonitor": "false",
     "core.hooksPath": os.devnull,
     "core.ignoreCase": "false",
     "core.precomposeUnicode": "false",
-    "core.preloadIndex": "true",
     "core.protectHFS": "false",
     "core.protectNTFS": "false",
-    "core.safecrlf": "false",
-    "core.splitIndex": "false",
     "core.symlinks": "true",
-    "core.untrackedCache": "false",
     "gc.auto": "0",
-    "gc.reflogExpire": "now",
     "index.version": "4",
-    "maintenance.auto": "false",
     "pack.threads": "1",
     "pack.windowMemory": "64m",
+    "user.email": "eca",
+    "user.name": "eca",
 }
+"""What differs from what git does by itself, or may be another value on another system."""
 _RUN: Final = (
     "import runpy, sys; sys.path.insert(0, sys.argv[1]); "
     "runpy.run_module(sys.argv[2], run_name='__main__')"
@@ -263,10 +257,6 @@ def _fault(said: str) -> GitFailed:
 
 def _environment(repository: Path, root: str | None, index: Path | None) -> Mapping[str, str]:
     environment = clean_environment() | {
-        "GIT_AUTHOR_EMAIL": "eca",
-        "GIT_AUTHOR_NAME": "eca",
-        "GIT_COMMITTER_EMAIL": "eca",
-        "GIT_COMMITTER_NAME": "eca",
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_DIR": str(repository),
