@@ -234,7 +234,7 @@ def test_what_a_kill_leaves_behind_is_mended(
     before = store.take([str(root)])
     (index,) = (tmp_path / "store").glob("index-*")
     if damage == "lock":
-        index.with_name(f"{index.name}-{os.getpid()}.lock").write_text("")
+        index.with_name(f"{index.name}-{os.getpid()}-{os.getpid()}.lock").write_text("")
     elif damage == "index":
         index.write_bytes(index.read_bytes()[:20])
     else:

@@ -158,7 +158,7 @@ class CheckpointStore:
         """Return the ids of the tree of a folder, and of the permissions beside it."""
         wanted, modes = storable_files(root, self._most_bytes, refused)
         kept = self._index(root)
-        index = kept.with_name(f"{kept.name}-{os.getpid()}")
+        index = kept.with_name(f"{kept.name}-{self._process}-{os.getpid()}")
         for is_last in (False, True):
             lock_of(index).unlink(missing_ok=True)  # of a git that was killed
             try:
