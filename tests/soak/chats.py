@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 from tests.soak.agents import CHAT_SERVERS
 from tests.soak.user import Action, User, eca
 
 MOST_CHATS = 40
+PATIENCE = 5.0
+"""Seconds in which a chat is deleted."""
 PROMPTS = (
     "hello|fix the greeting|refactor|run it|replace a word|diagnostics|ask me something|"
     "show markdown|parallel|delegate|plan|stream 300|stream 5000|stream 40000|fail|crash|"
@@ -132,6 +136,9 @@ def delete(user: User) -> None:
         user.lua("require('eca').open({ chat = ... })", chat)
         user.words.pop(chat, None)
         user.eca("delete!")
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and any(it == chat for it, _, _ in user.chats()):
+            user.nvim.child.channel.pump(0.1)  # what is typed there meanwhile goes with it
 
 
 def panel(user: User) -> None:

@@ -41,10 +41,12 @@ collectgarbage()
 collectgarbage()
 require('ffi').cdef('int malloc_trim(size_t)')
 require('ffi').C.malloc_trim(0)
-local api, namespaces, extmarks = vim.api, vim.api.nvim_get_namespaces(), 0
+local api, namespaces, extmarks = vim.api, vim.api.nvim_get_namespaces(), {}
 local buffers = vim.tbl_map(function(buf)
-  for _, namespace in pairs(namespaces) do
-    extmarks = extmarks + #api.nvim_buf_get_extmarks(buf, namespace, 0, -1, {})
+  for name, namespace in pairs(namespaces) do
+    for _ in ipairs(api.nvim_buf_get_extmarks(buf, namespace, 0, -1, {})) do
+      extmarks[#extmarks + 1] = ('%s in %s'):format(name, api.nvim_buf_get_name(buf))
+    end
   end
   return ('%d %s %s'):format(buf, vim.bo[buf].filetype, api.nvim_buf_get_name(buf))
 end, api.nvim_list_bufs())
@@ -60,10 +62,10 @@ local autocommands = vim.tbl_map(function(it)
 end, api.nvim_get_autocmds({}))
 return {
   { buffers = buffers, autocommands = autocommands, namespaces = ours,
-    windows = windows,
+    windows = windows, extmarks = extmarks,
     ['handles and timers'] = _G.soak_handles(),
     ['highlight groups'] = vim.fn.getcompletion('Eca[A-Z]', 'highlight') },
-  { extmarks = extmarks, channels = #api.nvim_list_chans(),
+  { channels = #api.nvim_list_chans(),
     mappings = #api.nvim_get_keymap('n') + #api.nvim_get_keymap('i'),
     ['Lua, KiB'] = math.floor(collectgarbage('count')) },
 }

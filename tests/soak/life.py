@@ -40,7 +40,11 @@ vim.ui.input = function(_, done) vim.schedule(function() done('hello') end) end
 """Lua code for the start: lists answer by themselves, a moment later."""
 
 
-GIVEN_BACK = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "65536"}
+GIVEN_BACK = {
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_TRIM_THRESHOLD_": "65536",
+    "MALLOC_MMAP_THRESHOLD_": "16384",
+}
 """The environment in which what a host has freed is not counted as its own (glibc)."""
 
 LOAD = """

@@ -38,7 +38,7 @@ CLOSE = """
 for _, preview in ipairs(require('eca').previews()) do
   require('eca').drop({ id = preview.id })
 end
-vim.cmd('silent! tabonly! | silent! fclose! | silent! only! | silent! enew!')
+vim.cmd('silent! tabonly! | silent! fclose! | silent! only! | set nowinfixbuf | silent! enew!')
 for _, buf in ipairs(vim.api.nvim_list_bufs()) do
   local name = vim.api.nvim_buf_get_name(buf)
   local is_file = not name:find('^eca://') or name:find('^eca://plan') -- which may have changes
@@ -138,3 +138,4 @@ def drop_checkpoints(user: User) -> None:
         subprocess.run([*git, "update-ref", "--stdin"], check=True, input=refs.stdout)
     user.eca("checkpoints")
     user.nvim.wait_until("#require('eca').checkpoints() == 0")
+    user.keys("q")

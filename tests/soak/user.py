@@ -224,7 +224,7 @@ class User:
         try:
             action(self)
             return [f"{action.__name__}: {line}" for line in self.errors()]
-        except (EditorError, Fault) as fault:
+        except (EditorError, AssertionError) as fault:  # also what was waited for in vain
             return [f"{action.__name__}: {fault}"]
 
 
