@@ -59,5 +59,5 @@ def test_it_stays_down_where_a_request_waited_or_the_user_stops_it(nvim: Neovim)
     kill(nvim)
     wait_line(nvim, "it starts again in 1 s")
     nvim.keys(":Eca stop<CR>")
-    nvim.wait_screen(f"not started again: {ENDED}")
+    nvim.wait_screen("the server stays down until your next prompt or :Eca restart")
     assert nvim.lua(f"return {STATUS.format('server')}") == "failed"

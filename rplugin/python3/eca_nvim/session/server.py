@@ -233,7 +233,8 @@ class Server:
         was_due = self._restarts.is_due
         if was_due:
             self._restarts = Restarts()
-            self._emit([MessageShown("info", f"not started again: {AGAIN}")])
+            line = "the server stays down until your next prompt or :Eca restart"
+            self._emit([MessageShown("info", line)])
         return was_due
 
     def ensure(self) -> None:
