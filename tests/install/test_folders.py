@@ -125,7 +125,11 @@ def test_the_only_agent_on_the_path_answers_without_any_option(user: User) -> No
     python, package = user.environment / "bin" / "python", plugin / "rplugin" / "python3"
     agent.write_text(AGENT.format(python=python, package=package))
     agent.chmod(0o755)
+    installed = user.folder("data") / "eca" / "servers" / "codex" / "state.json"
+    installed.parent.mkdir(parents=True)  # another one: the first stays the one of new chats
+    installed.write_text("{}")
     nvim = user.start()
+    assert nvim.lua("return require('eca.state.servers').installed()") == ["codex"]
     nvim.keys(":EcaChat stream 20<CR>")
     nvim.wait_screen("line 12")
     nvim.wait_until("require('eca').status().state == 'idle'")

@@ -86,19 +86,14 @@ end
 --- The known servers that need nothing.
 local found = setmetatable({}, { __mode = 'k' }) ---@type table<eca.options.Server, string[]>
 
---- The only agent that is there if `eca` is not: a new user gets an answer without any option.
+--- The only agent on PATH if `eca` is not there, else the only one that is installed: a new user gets
+--- an answer without any option, and goes on with it when another one is installed.
 ---@param option eca.options.Server the option `server`; a new table is looked at again
 ---@return string name `eca`, too, if there are several
 local function instead_of_eca(option)
   found[option] = found[option] or vim.tbl_filter(needs_nothing, vim.tbl_keys(M.known()))
-  local there = {} ---@type table<string, true>
-  for _, names in ipairs({ found[option], M.installed() }) do
-    for _, name in ipairs(names) do
-      there[name] = true
-    end
-  end
-  local only = next(there)
-  return only and not there[ECA] and not next(there, only) and only or ECA
+  local names = #found[option] > 0 and found[option] or M.installed()
+  return #names == 1 and not is_installed(ECA) and names[1] or ECA
 end
 
 local chosen ---@type string?
