@@ -86,8 +86,8 @@ end
 --- The known servers that need nothing.
 local found = setmetatable({}, { __mode = 'k' }) ---@type table<eca.options.Server, string[]>
 
---- The only agent on PATH if `eca` is not there, else the only one that is installed: a new user gets
---- an answer without any option, and goes on with it when another one is installed.
+--- The only agent on PATH if `eca` is not there, else the only one that is installed: a new user
+--- gets an answer without any option, and goes on with it when another one is installed.
 ---@param option eca.options.Server the option `server`; a new table is looked at again
 ---@return string name `eca`, too, if there are several
 local function instead_of_eca(option)
