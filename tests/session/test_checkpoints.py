@@ -22,7 +22,7 @@ from eca_nvim.path_risks import Folders
 from eca_nvim.review.checkpoint_store import Checkpoint, CheckpointStore, Tree
 from eca_nvim.review.restoring import CHANGED
 from eca_nvim.review.snapshots import Blobs
-from eca_nvim.review.tree_changes import MOST_NAMED
+from eca_nvim.review.tree_changes import MOST_NAMED, UNSTORED
 from eca_nvim.review.turn_changes import TurnChanges
 from eca_nvim.review.turn_store import TurnStore
 from eca_nvim.session.files.checkpoints import HEAD_START, Checkpoints, Limits
@@ -152,8 +152,8 @@ async def test_a_folder_that_has_more_gives_way_to_no_file(root: Path, tmp_path:
     (root / "place" / "ignored").write_text("a secret")
     plan = await kept.all.plan(then)
     assert plan.keys() == {str(root / it) for it in (".gitignore", "place", "place/new")}
-    (path, why), *others = (await kept.all.restore(then, plan)).failed.items()
-    assert (path, why, others) == (str(root / "place"), "it is not a regular file", [])
+    assert plan[str(root / "place")].after.fault == UNSTORED
+    assert (await kept.all.restore(then, plan)).failed == {str(root / "place"): UNSTORED}
     assert [it.name for it in (root / "place").iterdir()] == ["ignored"]
 
 

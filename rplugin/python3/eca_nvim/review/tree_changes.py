@@ -210,8 +210,14 @@ def what_goes_back(
     is_vague = lacks is None or len(lacks) >= MOST_NAMED  # not all that it lacks is named
     then = Tree(checkpoint.tree, now.roots, checkpoint.time, checkpoint.time, lacks or {})
     found = compare(store, blobs, then, now, look=lambda _: Snapshot(fault=UNSTORED))
-    return {
+    files = {
         path: FileRecord(earlier, later)
         for path, (earlier, later) in found.items()
         if earlier.fault is None and not (is_vague and earlier.is_absent)
     }
+    gone = {path for path, file in files.items() if file.before.is_absent}
+    for path, file in files.items():
+        inner = (f"{above}/{name}" for above, _, names in os.walk(path) for name in names)
+        if file.after.is_absent and any(it not in gone for it in inner):
+            files[path] = FileRecord(file.before, Snapshot(fault=UNSTORED))
+    return files
