@@ -96,14 +96,6 @@ class Blobs:
         return self._stored(digest) if known is None else known
 
 
-class StoredBlobs(Blobs):
-    """Contents that only a store has: snapshots are for comparing then."""
-
-    def keep(self, content: bytes) -> Blob:
-        """Return the content as the store would have it."""
-        return self.of_store(_digest(content))
-
-
 class Snapshot(Struct, frozen=True, array_like=True):
     """A file at one moment.
 

@@ -26,7 +26,7 @@ from eca_nvim.path_risks import Folders, projects
 from eca_nvim.review.checkpoint_store import Checkpoint, CheckpointStore, Tree
 from eca_nvim.review.git import GitFailed
 from eca_nvim.review.restoring import Restoring
-from eca_nvim.review.snapshots import StoredBlobs, take_snapshot
+from eca_nvim.review.snapshots import Blobs, take_snapshot
 from eca_nvim.review.tree_changes import MOST_NAMED, TreeRequest, what_goes_back
 from eca_nvim.review.turn_changes import FileRecord
 from eca_nvim.review.turn_store import forget_turns, open_turns
@@ -82,7 +82,7 @@ class Checkpoints:
         is_treated: Callable[[str], bool] = lambda _: False,
     ) -> None:
         most_bytes = int(min(limits.max_file, MIB) * MIB)
-        self._blobs = StoredBlobs(self.content, most_bytes)
+        self._blobs = Blobs(self.content, most_bytes)
         self._store: CheckpointStore | None = None
         if folder is not None and folders and limits.enabled:
             name = name_digest(os.fsencode("\n".join(folders.first)))
