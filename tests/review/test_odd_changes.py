@@ -222,3 +222,53 @@ def links(folder: Path) -> dict[str, bytes | None]:
         else it.read_bytes()
         for name, it in kept.items()
     }
+
+
+@pytest.mark.parametrize("origin", ["../outside", "ignored/inside"])
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_folder_that_was_moved_in_is_listed_and_stays(
+    watched: Watched, repository: Path, origin: str, waits: bool
+) -> None:
+    watched.put(".gitignore", b"ignored\n")
+    watched.put(f"{origin}/deep/x", b"x\n")
+    watched.put("moved/y", b"y\n")
+    watched.turn()
+
+    def change() -> None:
+        (repository / origin).rename(repository / "brought")
+        (repository / "moved").rename(repository / "away")
+
+    watched.command(change, waits=waits)
+    faults = {name: it["fault"] for name, it in watched.plan().items()}
+    assert faults == {"x": UNKNOWN, "y": None}
+    assert watched.outcomes(watched.turn_of(-1))["brought/deep/x"] == UNKNOWN
+    assert (repository / "brought/deep/x").read_bytes() == b"x\n"
+    assert (repository / "moved/y").read_bytes() == b"y\n"
+
+
+def test_nor_is_a_folder_taken_for_one_that_was_moved_in(
+    watched: Watched, repository: Path
+) -> None:
+    watched.put(".gitignore", b"ignored\n")
+    watched.put("ignored/old", b"mine\n")
+    watched.turn()
+    watched.command(watched.change(**{".gitignore": b"", "ignored__new": b"theirs\n"}))
+    assert watched.plan().keys() == {".gitignore", "new"}
+
+
+def test_a_name_in_another_case_is_another_file(watched: Watched, repository: Path) -> None:
+    for it in (["add", "a"], ["config", "core.ignoreCase", "true"]):
+        subprocess.run(["git", "-C", str(repository), *it], check=True)
+    there_and_back(watched, renamed_by_case_and_locked)
+
+
+def test_a_link_that_git_leaves_out_is_listed(watched: Watched, repository: Path) -> None:
+    watched.put(".gitmodules", b"[submodule]\n")
+    watched.turn()
+
+    def change() -> None:
+        (repository / ".gitmodules").unlink()
+        (repository / ".gitmodules").symlink_to("a")
+
+    watched.command(change)
+    assert watched.plan()[".gitmodules"]["conflict"] == "git cannot store it"

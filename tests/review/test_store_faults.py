@@ -108,7 +108,8 @@ def test_a_forged_index_names_nothing_outside(
     fake.parent.mkdir()
     listed = "".join(f"{name}\\0" for name in [*names, "a"])
     fake.write_text(
-        f'#!/bin/sh\n[ "$5" = ls-files ] && exec printf \'{listed}\'\nexec $REAL "$@"\n'
+        "#!/bin/sh\n"
+        f"case $* in *--exclude-standard*) exec printf '{listed}';; esac\nexec $REAL \"$@\"\n"
     )
     fake.chmod(0o755)
     before = store.take([str(root)])

@@ -134,6 +134,18 @@ def test_ignored_names_may_be_any(repository: Path) -> None:
     assert found(repository) == {".gitignore", "kept", "sub/kept"}
 
 
+@pytest.mark.parametrize("ignores", ["root/\n", "*\n"])
+def test_a_workspace_that_a_repository_around_it_ignores_is_stored(
+    root: Path, tmp_path: Path, ignores: str
+) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / ".gitignore").write_text(ignores)
+    make(root, "file", "sub/file")
+    refused = dict[str, str]()
+    assert storable_files(str(root), 1 << 20, refused)[0].keys() == {"file", "sub/file"}
+    assert refused == {}
+
+
 # --- git, which may be anything -------------------------------------------------------------------
 
 

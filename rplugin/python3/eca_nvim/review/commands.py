@@ -29,7 +29,7 @@ from eca_nvim.chat.vocabulary.query_intents import FileWritten
 from eca_nvim.review.checkpoint_store import Tree
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.tree_changes import Found, States, TreeRequest, changed_at
-from eca_nvim.review.turn_changes import FileRecord, TurnChanges
+from eca_nvim.review.turn_changes import UNSEEN, FileRecord, TurnChanges
 
 REPORT_DELAY = 1_000_000_000
 """Nanoseconds that a call may have run before the agent reports it, at most."""
@@ -297,7 +297,7 @@ class Commands:
 
     def _is_older(self, watch: Watch, path: str, states: States) -> bool:
         """Return whether a file was changed long before an unasked call began."""
-        if not watch.is_late or states[0].is_absent or states[1].is_absent:
+        if not watch.is_late or states[0] == UNSEEN or any(it.is_absent for it in states):
             return False
         return 0 < changed_at(path) < watch.since - REPORT_DELAY
 

@@ -103,8 +103,10 @@ def list_project(
     A repository inside the folder is one entry. which: options of `ls-files`, for other files.
     Raises GitFailed: a part would look like all.
     """
-    # A repository's configuration may name programs that git would start.
-    options = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+    # A repository's configuration may name programs that git would start, and may come from a
+    # system where `A` is `a`: git would not list the one if it knows the other.
+    options = ["-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}"]
+    options += ["-c", "core.ignoreCase=false"] if _tells_case(folder) else []
     environment = clean_environment() | {
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_OPTIONAL_LOCKS": "0",
@@ -112,6 +114,12 @@ def list_project(
     }
     command = [_git(), *options, "ls-files", "-z", "--exclude-standard", *which]
     return _run(command, b"", environment, folder, seconds)
+
+
+def _tells_case(folder: str) -> bool:
+    """Return whether a folder is surely where `a` and `A` are two files."""
+    above, name = os.path.split(folder.rstrip("/"))
+    return name != name.swapcase() and not os.path.lexists(f"{above}/{name.swapcase()}")
 
 
 def run_git(

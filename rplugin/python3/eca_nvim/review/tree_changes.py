@@ -3,14 +3,15 @@
 Rules kept here:
 - A file that a tree lacks may have been there, too, but ignored or refused: it counts as made only
   if nothing says so, and as deleted only if it is gone.
-- What was there is unknown if a command has changed what git ignores, or has added such a file.
+- What was there is unknown if a command has changed what git ignores, or has added such a file. So
+  it is of an old file in a folder that is new, or has changed: the folder may have been moved in.
 """
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path, PurePath
 from stat import S_ISLNK, S_ISREG
 from typing import Final, TypeAlias
@@ -96,18 +97,22 @@ def compare(
         if gone or (path in now and changed_at(path) >= before.began):
             changes[path] = (None, None)
     gone_blobs = {old.blob for old, new in changes.values() if old and not new}
+    older = {path for path, it in changes.items() if _is_older(path, it, gone_blobs, before)}
+    brought = {*_brought(older, roots, before)}
     kept = {
         path: it
         for path, it in changes.items()
-        if _is_changed(path, it, gone_blobs, before) or path in now
+        if path in now or path in brought or (path not in older and _is_changed(path, it, before))
     }
     hidden = _hidden(store, kept, roots)
     files = dict[str, States]()
     for path, (old, new) in kept.items():
+        if path in brought & hidden:
+            continue  # it was there
         place, above = _placed(path, roots)
         fault = None if before.is_late(path) else was.get(path)
         earlier = _state(blobs, old, place, fault, above)
-        if earlier.is_absent and path in hidden:
+        if earlier.is_absent and path in hidden | brought:
             earlier = UNSEEN
         later = _state(blobs, new, place, now.get(path))
         if later.is_absent and _is_there(path):  # git ignores it now
@@ -137,22 +142,36 @@ def _state(
     return Snapshot(place=place, missing=missing) if fault is None else Snapshot(fault=fault)
 
 
-def _is_changed(path: str, change: Change, moved: Collection[str], before: Tree) -> bool:
-    """Return whether a file has changed, rather than what git ignores.
+def _is_older(path: str, change: Change, moved: Collection[str], before: Tree) -> bool:
+    """Return whether only one tree has a file that is older: git may have ignored it before.
 
     moved: the contents of files that are gone.
     """
     old, new = change
-    if old is not None and new is None:
-        return not _is_there(path) or changed_at(path) >= before.began
-    if old is None and new is not None and changed_at(path) < before.began:  # ns since 1970
-        return new.blob in moved
-    return True
+    is_new = old is None and new is not None and new.blob not in moved
+    return is_new and changed_at(path) < before.began  # ns since 1970
+
+
+def _brought(older: Iterable[str], roots: Sequence[str], before: Tree) -> Iterator[str]:
+    """Yield older files that may have come with their folder: to move that changes no file."""
+
+    @cache
+    def has_come(folder: str) -> bool:
+        above = str(Path(folder).parent)
+        return folder not in roots and (changed_at(folder) >= before.began or has_come(above))
+
+    yield from (path for path in older if has_come(str(Path(path).parent)))
+
+
+def _is_changed(path: str, change: Change, before: Tree) -> bool:
+    """Return whether a file has changed, rather than what git ignores."""
+    is_missing = change[0] is not None and change[1] is None
+    return not is_missing or not _is_there(path) or changed_at(path) >= before.began
 
 
 def _hidden(
     store: CheckpointStore, changes: Mapping[str, Change], roots: Sequence[str]
-) -> Collection[str]:
+) -> Set[str]:
     """Return files that a tree lacks and git may have ignored then. Raises GitFailed.
 
     It would ignore them if nobody had added them, or a `.gitignore` above them has shown them.

@@ -2,8 +2,8 @@
 
 Rules kept here:
 - Links are not followed.
-- What git ignores is left out; in no repository, or without git, the folders of version control and
-  those that are caches.
+- What git ignores is left out; in no repository, in a folder that git ignores itself, or without
+  git, the folders of version control and those that are caches.
 """
 
 import os
@@ -60,6 +60,7 @@ def _walk(folder: str) -> Iterator[str]:
 
 REFUSED: Final = "git cannot store it"
 _GIT_PART: Final = ".git"
+_MODULES: Final = ".gitmodules"
 _KNOWN_MODES: Final = frozenset({0o644, 0o755})
 """The permissions that git keeps."""
 
@@ -91,7 +92,9 @@ def storable_files(
         if kind not in (stat.S_IFREG, stat.S_IFLNK) or not is_in(above):
             continue
         why = fault_of(above)
-        if _GIT_PART in path.lower() and _GIT_PART in path.lower().split("/"):
+        names = path.lower().split("/") if _GIT_PART in path.lower() else ()
+        is_list_of_modules = kind == stat.S_IFLNK and _MODULES in names[-1:]
+        if _GIT_PART in names or is_list_of_modules:
             why = REFUSED  # git leaves it out and says nothing
         elif not status.st_mode & stat.S_IROTH and not os.access(f"{root}/{path}", os.R_OK):
             why = REFUSED  # it would refuse all, to name one
@@ -136,18 +139,14 @@ def _project_files(root: str, refused: dict[str, str]) -> Iterator[tuple[str, os
     while waiting:
         inner = waiting.pop()
         folder = f"{root}/{inner}".rstrip("/")
-        listed = list_files if inner and not os.path.lexists(f"{folder}/.git") else list_project
         try:
-            names = listed(folder).split(b"\0")
+            names = _names_in(folder, is_root=not inner)
         except GitFailed as fault:
-            if not inner and not os.path.lexists(f"{root}/.git"):
-                names = list_files(root).split(b"\0")  # it is not a project now
-            elif not inner:
+            if not inner:
                 raise
-            else:
-                refused[f"{root}/{inner}"] = str(fault)
-                continue
-        for name in map(os.fsdecode, names):
+            refused[f"{root}/{inner}"] = str(fault)
+            continue
+        for name in map(os.fsdecode, names.split(b"\0")):
             path = inner + name
             try:
                 status = os.lstat(f"{root}/{path}")
@@ -163,6 +162,16 @@ def _project_files(root: str, refused: dict[str, str]) -> Iterator[tuple[str, os
                 waiting.append(path.rstrip("/") + "/")
             else:
                 yield path, status
+
+
+def _names_in(folder: str, *, is_root: bool) -> bytes:
+    """Return what is listed in the root of a project, or in a folder below it. Raises GitFailed."""
+    if os.path.lexists(f"{folder}/.git"):
+        return list_project(folder)
+    with suppress(GitFailed):  # it is in no project now
+        if is_root and (names := list_project(folder)):
+            return names
+    return list_files(folder)  # what is around a root may ignore all of it
 
 
 def _is_below(name: str) -> bool:
