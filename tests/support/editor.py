@@ -48,8 +48,11 @@ class Neovim(Client):
 
         A request follows that Neovim answers only when it is idle. At a prompt that answer does not
         come; `blocked` says so, asked twice, as the first answer may be older than the keys. Before
-        a Ctrl-C it waits until the other keys are read, because Neovim drops unread ones.
+        a Ctrl-C it waits until the other keys are read, because Neovim drops unread ones. A command
+        is typed by a user who sees what Neovim has been sent: it answers nothing that came later.
         """
+        if keys.startswith(":"):
+            self._type("", timeout)
         for part in INTERRUPT.split(keys):
             self._type(part, timeout)
 

@@ -1,5 +1,6 @@
 """A key pressed just after something appeared is ignored; the test has its own clock."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,48 @@ def test_what_was_put_aside_is_not_answered_in_the_place_of_what_has_just_gone(
     stage.lua(HALF_A_SECOND)
     stage.keys("<F5>")
     assert [it["digest"] for it in sent(stage, "decide")] == ["t1"]
+
+
+@pytest.mark.parametrize(
+    "command", ["approve", "approve!", "approve-all", "choose 1", "reject look first"]
+)
+def test_a_command_answers_nothing_that_came_while_it_was_typed(
+    stage: Neovim, command: str
+) -> None:
+    stage.keys(f":Eca {command}")
+    stage.lua(HALF_A_SECOND)
+    wait(stage, approval("t2", title="$ rm -r /", lines=["$ rm -r /"], remember=["rm"]))
+    stage.lua(HALF_A_SECOND)
+    stage.keys("<CR>")
+    stage.wait_screen(re.compile("came while you typed|have just appeared"))
+    assert sent(stage, "decide") == []
+    stage.keys(":<Up><CR>")
+    assert [it["digest"] for it in wait_sent(stage, "decide")] == ["t2"]
+
+
+@pytest.mark.either_nvim
+def test_nor_what_was_behind_what_has_gone_meanwhile(stage: Neovim) -> None:
+    first = approval(title="$ ls", lines=["$ ls"])
+    wait(stage, first, approval("t2"))
+    stage.lua(HALF_A_SECOND)
+    stage.keys(":Eca approve")
+    stage.lua(HALF_A_SECOND)
+    wait(stage, approval("t2"))
+    stage.keys("<CR>")
+    stage.wait_screen("came while you typed")
+    assert sent(stage, "decide") == []
+
+
+@pytest.mark.either_nvim
+def test_nor_a_question_that_is_another_one_now(stage: Neovim) -> None:
+    wait(stage, question(options=[["keep", ""], ["delete", ""]]))
+    stage.lua(HALF_A_SECOND)
+    stage.keys(":Eca answer keep")
+    stage.lua(HALF_A_SECOND)
+    wait(stage, question(options=[["stay", ""], ["keep", "the other one"]], digest="other"))
+    stage.keys("<CR>")
+    stage.wait_screen("came while you typed")
+    assert sent(stage, "answer") == []
 
 
 def test_a_question_with_other_options_is_guarded_anew(stage: Neovim) -> None:

@@ -42,6 +42,7 @@ local items = {} ---@type eca.Pending[]
 local asked = {} ---@type table<string, eca.AskedRequest> by key
 local front = nil ---@type { key?: string, guard: eca.Guard }? the request that is asked now
 local drawing = false
+local together = {} ---@type table<string, true> keys of what is allowed at once: it was seen
 --- The chat that alone is asked about; false: none is; nil: the user is in no list of chats.
 local in_list = function() end ---@type fun(): string|false|nil
 local listed = nil ---@type string|false|nil what that was when it was drawn
@@ -118,6 +119,17 @@ end)
 
 decide.refuse_if(diff.refusal)
 
+--- Why a typed command cannot be meant for a request.
+---@param item eca.Request
+---@return string?
+local function unseen(item)
+  local known = known_of(item)
+  local asked_since = front and front.key == known.key and front.guard or known.guard
+  local came = not together[known.key] and not guard.was_seen(asked_since)
+  return came and 'this came while you typed: look at it, and repeat that' or nil
+end
+decide.refuse_if(unseen)
+
 --- The pending tool calls of a chat.
 ---@param chat? string nil: of all chats
 ---@return eca.Pending[]
@@ -141,13 +153,13 @@ end
 --- Accept the pending calls of a chat whose guard time is over and that were on the screen whole.
 --- The others are asked about next.
 ---@param chat? string nil: of all chats
----@param typed? boolean by a command: no key meant for something else, so there is no guard time
+---@param typed? boolean by a command, which has no guard time
 ---@return integer count of those that were waiting
 function M.accept_all(chat, typed)
   local waiting = of_chat(chat)
   local fresh, unread = 0, 0
   local ready = vim.tbl_filter(function(item)
-    local is_ready = typed or M.guard_is_over(item)
+    local is_ready = not unseen(item) and (typed or M.guard_is_over(item))
     fresh = fresh + (is_ready and 0 or 1)
     if is_ready and not was_read(item) then
       unread, is_ready = unread + 1, false
@@ -156,7 +168,11 @@ function M.accept_all(chat, typed)
     return is_ready
   end, waiting)
   -- An answer shows the next request, which nobody has read then.
+  for _, item in ipairs(ready) do
+    together[known_of(item).key] = true
+  end
   vim.iter(ready):each(decide.accept)
+  together = {}
   if fresh > 0 then
     notify.info(('skipped requests that have just appeared: %d'):format(fresh))
   elseif unread > 0 then

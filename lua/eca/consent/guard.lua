@@ -3,6 +3,7 @@
 --- Rules kept here:
 --- - The time begins when Neovim has processed all keys typed before. While it is busy it does not
 ---   draw, so a key typed meanwhile cannot be meant for something that was not visible yet.
+--- - A command is meant for what could be seen when its user began to type it.
 local config = require('eca.config')
 
 local M = {}
@@ -28,5 +29,33 @@ function M.is_over(guard)
   local since = guard.since
   return least <= 0 or (since ~= nil and (vim.uv.hrtime() - since) / 1e6 >= least)
 end
+
+--- When the command line was opened (ns): the one that is open, and that of the typed command that
+--- runs now.
+local opened, typed = nil, nil ---@type integer?, integer?
+
+--- Could this be seen before the user began to type the command that runs now, if one was typed?
+---@param guard eca.Guard
+---@return boolean
+function M.was_seen(guard)
+  local since = guard.since
+  return not typed or config.get().approval.guard <= 0 or (since ~= nil and since <= typed)
+end
+
+vim.api.nvim_create_autocmd({ 'CmdlineEnter', 'CmdlineLeave' }, {
+  group = vim.api.nvim_create_augroup('eca.consent.guard', {}),
+  pattern = ':',
+  callback = function(event)
+    if event.event == 'CmdlineEnter' then
+      opened = vim.uv.hrtime()
+      return
+    end
+    local mine = opened
+    typed = mine
+    vim.schedule(function() -- its command has run
+      typed = typed ~= mine and typed or nil
+    end)
+  end,
+})
 
 return M

@@ -358,9 +358,10 @@ end
 
 --- Why nothing allows a request while the user looks at its tab page: it has other text by now.
 ---@param item eca.Request
+---@param allows? boolean
 ---@return string?
-function M.refusal(item)
-  local tab = M.shown(item)
+function M.refusal(item, allows)
+  local tab = allows and M.shown(item)
   if tab and edits.is_ahead(tab) then
     edits.settle(tab, function() end)
     return 'your edits are about to be taken over: press again'

@@ -22,10 +22,10 @@ local listeners = {} ---@type (fun(item: eca.Request))[]
 ---@type table<string, eca.Choosing>
 M.choosing = {}
 
-local refusals = {} ---@type (fun(item: eca.Request): string?)[]
+local refusals = {} ---@type (fun(item: eca.Request, allows?: boolean): string?)[]
 
---- Ask a function before a request is allowed. It returns why that cannot be now, in one line.
----@param refusal fun(item: eca.Request): string?
+--- Ask a function before a request is answered. It returns why that cannot be now, in one line.
+---@param refusal fun(item: eca.Request, allows?: boolean): string?
 function M.refuse_if(refusal)
   refusals[#refusals + 1] = refusal
 end
@@ -58,8 +58,8 @@ local function fault_of(item, allows)
   elseif now.digest ~= item.digest then
     return 'this request has changed since you saw it, look again'
   end
-  for _, refusal in ipairs(allows and refusals or {}) do
-    local fault = refusal(item)
+  for _, refusal in ipairs(refusals) do
+    local fault = refusal(item, allows)
     if fault then
       return fault
     end
