@@ -231,12 +231,9 @@ async def test_new_files_links_and_refusals_on_disk(
     with pytest.raises(FileMissing, match="no such file"):
         await without_buffers.read_text(str(new))
     await without_buffers.write_text(str(new), "new\n")
-    link.symlink_to(new)
-    await without_buffers.write_text(str(link), "by the link\n", text_digest("new\r\n"))
-    assert link.is_symlink()
-    assert new.read_text() == "by the link\n"
+    link.symlink_to(new.parent)
     with pytest.raises(FileChanged, match="read it again"):
-        await without_buffers.write_text(str(new), "late\n", text_digest("new\n"))
+        await without_buffers.write_text(str(new), "late\n", text_digest("older\n"))
     with pytest.raises(FileChanged, match="read it again"):
         await without_buffers.write_text(str(tmp_path / "gone"), "late\n", text_digest("new\n"))
     await without_buffers.write_text(str(tmp_path / "made"), "made\n", text_digest(""))
@@ -249,6 +246,8 @@ async def test_new_files_links_and_refusals_on_disk(
         binary: "not a text file",
         pipe: "not a regular file",
         tmp_path: "not a regular file",
+        link: "not a regular file",
+        link / "new.txt": "a link or a file is where a folder was",
         Path("relative"): "an absolute path is needed",
     }.items():
         with pytest.raises(FileRefused, match=why):
@@ -256,11 +255,26 @@ async def test_new_files_links_and_refusals_on_disk(
     for path, text, why in (
         (latin, "→", "Latin-1 has no"),
         (pipe, "x", "not a regular file"),
+        (link, "x", "not a regular file"),
+        (link / "made.txt", "x", "a link or a file is where a folder was"),
         (new, "\0", "NUL"),
     ):
         with pytest.raises(FileRefused, match=why):
             await without_buffers.write_text(str(path), text)
-    assert new.read_text() == "by the link\n"
+    assert [it.read_text() for it in new.parent.iterdir()] == ["new\n"]
+
+
+@pytest.mark.parametrize("leads_to", ["nowhere", "other"])
+def test_no_buffer_is_written_through_a_link_that_is_made_later(shown: Open, leads_to: str) -> None:
+    shown.edit(b"old\n")
+    other = shown.path.with_name("other")
+    other.write_bytes(b"old\n")
+    shown.path.unlink()
+    shown.path.symlink_to(shown.path.with_name(leads_to))
+    why = {"state": "refused", "why": "a link leads elsewhere now"}
+    assert shown.write("new\n", "old\n") == why
+    assert other.read_bytes() == b"old\n"
+    assert not shown.path.with_name("nowhere").exists()
 
 
 @pytest.mark.anyio

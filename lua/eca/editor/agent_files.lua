@@ -245,6 +245,15 @@ local function replace(buf, text)
   return (tostring(fault):gsub('^.*Vim[^:]*:', ''))
 end
 
+local LINKED = 'a link leads elsewhere now'
+
+--- Has a file, or a folder above it, become a link, also one that leads nowhere?
+---@param path string a real one
+---@return boolean
+local function is_linked(path)
+  return paths.normalize(path) ~= path or vim.uv.fs_readlink(path) ~= nil
+end
+
 local UNREAD = 'it has unsaved changes in Neovim that you have not read, read it first'
 
 ---@class eca.AgentWrite
@@ -271,7 +280,7 @@ function M.write(write)
   elseif os.time() > write.expires then
     return { state = 'refused', why = 'Neovim was waiting for the user' }
   end
-  local why = refusal(buf, write.text)
+  local why = is_linked(write.path) and LINKED or refusal(buf, write.text)
   local is_unsaved = vim.bo[buf].modified
   local before = text_of(buf):gsub('\r\n?', '\n') -- digests do not depend on the form of line ends
   if not why and is_unsaved and not write.replaces_unsaved then

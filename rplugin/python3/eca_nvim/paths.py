@@ -83,14 +83,17 @@ def require_file(path: str, most: int) -> None:
         raise NotAFile(f"not opened, it is larger than {most >> 20} MiB: {path!r}")
 
 
-def open_regular(path: str) -> BinaryIO:
+def open_regular(path: str, folder: int | None = None) -> BinaryIO:
     """Open a regular file for reading; never blocks. Raises NotAFile, OSError, ValueError.
 
     Opening a pipe would block the host. Files that the system generates while they are read (/proc,
-    /sys) may be endless, or wait.
+    /sys) may be endless, or wait. folder: that of the file, open; it may be no link then.
     """
-    _require_regular(path, Path(path).stat())  # opening a device may have effects
-    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY), "rb")
+    name, linked = (path, 0) if folder is None else (posixpath.basename(path), os.O_NOFOLLOW)
+    # Opening a device may have effects.
+    _require_regular(path, os.stat(name, dir_fd=folder, follow_symlinks=not linked))
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | linked
+    file = os.fdopen(os.open(name, flags, dir_fd=folder), "rb")
     try:
         _require_regular(path, os.fstat(file.fileno()))
     except NotAFile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -29,9 +30,12 @@ class OnDisk(FakeEditor):
         super().__init__()
         self.calls = EditorCalls(self._run)
         self.files = Editor(self.calls)
+        self.meanwhile: Callable[[str], object] = lambda _: None
+        """What happens while Neovim is asked for something."""
 
     def _run(self, _code: str, arguments: Value) -> None:
         number, name, asked = arguments
+        self.meanwhile(name)
         value: Value = {"state": "no_buffer"}
         if name == "unsaved":
             texts = {path: self.texts[path] for path in asked["paths"] if path in self.texts}

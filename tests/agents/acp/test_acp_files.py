@@ -83,6 +83,40 @@ async def test_a_write_without_a_call_becomes_one_that_asks(run: Run) -> None:
     assert run.answers[2]["error"] == "not done, the user has not allowed it"
 
 
+@pytest.mark.parametrize("is_folder", [False, True])
+async def test_a_link_that_is_made_while_neovim_is_asked_is_not_followed(
+    run: Run, is_folder: bool
+) -> None:
+    place = run.folder / "inner"
+    place.mkdir()
+    (place / "a.txt").write_text("mine\n")
+    (run.outside / "a.txt").write_text("secret\n")
+
+    def swap(asked: str) -> None:
+        name = "a.txt" if asked == "unsaved" else "b.txt"
+        if is_folder and place.is_dir():
+            place.rename(run.folder / "away")
+            place.symlink_to(run.outside)
+        elif not is_folder and not (place / name).is_symlink():
+            (place / name).unlink(missing_ok=True)
+            (place / name).symlink_to(run.outside / name)
+
+    async with run.start([write(place / "b.txt", "new\n")], [read(place / "a.txt")]) as client:
+        run.editor.meanwhile = lambda asked: swap(asked) if asked == "write" else None
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        await answer(client, 1, "once")
+        await client.until(lambda: client.ends == [TurnEnd.DONE])
+        if is_folder:
+            place.unlink()
+            (run.folder / "away").rename(place)
+        run.editor.meanwhile = swap
+        client.prompt("go on")
+        await client.until(lambda: client.ends == [TurnEnd.DONE] * 2)
+    assert [it.name for it in run.outside.iterdir()] == ["a.txt"]
+    assert all("error" in it for it in run.answers)
+
+
 async def test_a_write_in_a_call_of_the_agent_is_a_part_of_it(run: Run) -> None:
     file = run.folder / "a.txt"
     file.write_text("one\n")

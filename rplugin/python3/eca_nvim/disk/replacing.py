@@ -46,7 +46,7 @@ def replace(place: str, content: bytes, mode: int = NEW_MODE) -> None:
     the permissions of a new file. Raises OSError (the file is unchanged) and FileDamaged.
     """
     above, name = os.path.split(place)
-    with _folder(above, make=True) as folder:
+    with open_folder(above, make=True) as folder:
         try:
             file = os.open(name, _FILE, dir_fd=folder)
         except OSError as fault:
@@ -66,7 +66,7 @@ def replace_by_link(place: str, target: bytes) -> None:
     place: as for `replace`. Raises OSError: nothing has changed then.
     """
     above, name = os.path.split(place)
-    with _folder(above, make=True) as folder:
+    with open_folder(above, make=True) as folder:
         fresh = f".eca-{os.urandom(8).hex()}"
         os.symlink(target, fresh, dir_fd=folder)
         try:
@@ -80,7 +80,7 @@ def remove_empty_folders(place: str) -> None:
     """Remove a folder in which there is nothing but empty folders. Raises OSError."""
     for inner, _, _ in os.walk(place, topdown=False):
         above, name = os.path.split(inner)
-        with _folder(above) as folder:
+        with open_folder(above) as folder:
             os.rmdir(name, dir_fd=folder)
 
 
@@ -90,18 +90,18 @@ def remove(place: str, folders: int = 0) -> None:
     Raises OSError, but not for a file that does not exist.
     """
     path = Path(place)
-    with suppress(FileNotFoundError), _folder(str(path.parent)) as folder:
+    with suppress(FileNotFoundError), open_folder(str(path.parent)) as folder:
         os.unlink(path.name, dir_fd=folder)
     with suppress(OSError):  # not empty, so those above are not empty either
         for empty in list(path.parents)[:folders]:
-            with _folder(str(empty.parent)) as folder:
+            with open_folder(str(empty.parent)) as folder:
                 os.rmdir(empty.name, dir_fd=folder)
 
 
 def set_mode(place: str, mode: int) -> None:
     """Set the permissions of a file. Raises OSError."""
     above, name = os.path.split(place)
-    with _folder(above) as folder:
+    with open_folder(above) as folder:
         file = os.open(name, _READ, dir_fd=folder)
         try:
             os.fchmod(file, mode)
@@ -110,7 +110,7 @@ def set_mode(place: str, mode: int) -> None:
 
 
 @contextmanager
-def _folder(path: str, *, make: bool = False) -> Iterator[int]:
+def open_folder(path: str, *, make: bool = False) -> Iterator[int]:
     """Open a folder, each from the one above it, so that no link is followed. Raises OSError.
 
     make: create missing folders.

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, count
+from pathlib import Path
 from typing import Final, TypeVar
 
 import anyio
@@ -27,7 +28,7 @@ from eca_nvim.agents.base import (
 )
 from eca_nvim.chat.vocabulary.intents import CallReturned
 from eca_nvim.digests import text_digest
-from eca_nvim.disk.replacing import replace
+from eca_nvim.disk.replacing import open_folder, replace
 from eca_nvim.nvim.frames import UNSENDABLE
 from eca_nvim.paths import LARGEST_LOADED, NotAFile, open_regular, path_fault
 from eca_nvim.review.text_changes import is_latin1, text_of
@@ -193,7 +194,10 @@ class Editor:
         return {str(file["path"]): str(file["text"]) for file in files if isinstance(file, dict)}
 
     async def read_text(self, path: str) -> str:
-        """Return the whole text of a file, with unsaved changes. Raises FileRefused."""
+        """Return the whole text of a file, with unsaved changes. Raises FileRefused.
+
+        path: a real one. Neovim may let us wait, and no link that is made meanwhile is followed.
+        """
         _require_path(path)
         try:
             unsaved = await self.unsaved([path], READ_TIMEOUT)
@@ -208,7 +212,8 @@ class Editor:
     ) -> bytes | None:
         """Give a file a new text, through its buffer if it is loaded. Raises FileRefused.
 
-        Returns what the file would have been with unsaved changes, None if there were none.
+        path: as for `read_text`. Returns what the file would have been with unsaved changes, None
+        if there were none.
         """
         _require_path(path)
         if "\0" in text:
@@ -299,7 +304,7 @@ async def _in_thread(path: str, work: Callable[[], Returned]) -> Returned:
 
 
 def _content(path: str) -> bytes:
-    with open_regular(path) as file:
+    with open_folder(str(Path(path).parent)) as folder, open_regular(path, folder) as file:
         content = file.read(LARGEST_LOADED + 1)
     if len(content) > LARGEST_LOADED:
         raise FileRefused(f"larger than {LARGEST_LOADED >> 20} MiB: {path}")
@@ -314,19 +319,18 @@ def _text(path: str, content: bytes) -> str:
 
 
 def _write(path: str, text: str, expected: str | None) -> None:
-    place = os.path.realpath(path)  # a link stays a link: the file that it leads to is written
     try:
-        before = _content(place)
+        before = _content(path)
     except FileNotFoundError:
         if expected not in (None, text_digest("")):
             raise FileChanged(path) from None
-        replace(place, text.encode())
+        replace(path, text.encode())
         return
     if expected is not None and text_digest(_text(path, before)) != expected:
         raise FileChanged(path)
-    if not os.access(place, os.W_OK):
+    if not os.access(path, os.W_OK):
         raise FileRefused(f"not written, it is read-only: {path}")
-    replace(place, _encoded_like(before, text, path))
+    replace(path, _encoded_like(before, text, path))
 
 
 def _encoded_like(before: bytes, text: str, path: str) -> bytes:
