@@ -200,6 +200,16 @@ def test_nobody_is_disturbed(stage: Neovim, workspace: Path, keys: str) -> None:
     stage.command("edit!")
 
 
+def test_in_the_command_line_window_it_is_looked_at_later(stage: Neovim, workspace: Path) -> None:
+    stage.keys("q:iecho 1")
+    change(stage, workspace / "code.txt", "new\n")
+    stage.wait_until("#vim.api.nvim_get_autocmds({ event = 'CmdwinLeave' }) > 0")
+    change(stage, workspace / "other", "x\n")
+    assert (stage.eval("getcmdwintype()"), stage.eval("getline('.')")) == (":", "echo 1")
+    stage.keys("<Esc>:q<CR>")
+    stage.wait_until(f"{lines('code.txt')} == 'new'")
+
+
 def test_text_typed_into_a_buffer_being_read_again_stays(stage: Neovim, workspace: Path) -> None:
     stage.keys("i")
     change(stage, workspace / "code.txt", "new text\nmore\n")

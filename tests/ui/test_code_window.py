@@ -55,6 +55,14 @@ def test_a_command_opens_its_file_beside_the_chat(start_nvim: StartNeovim, keys:
     assert view.windows() == ["README.md", "chat", "input"]
 
 
+def test_a_file_goes_there_when_the_command_line_window_is_closed(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.nvim.keys("<Esc>:edit src/calc.py<CR>q:iecho 1")
+    assert view.nvim.lua("return vim.fn.getcmdwintype()") == ":"
+    view.nvim.keys("<Esc>:q<CR>")
+    view.nvim.wait_for(lambda: view.windows() == ["calc.py", "chat", "input"], "the file")
+
+
 @pytest.mark.parametrize(
     ("command", "file"),
     [("edit src/calc.py", "calc.py"), ("split src/calc.py", "")],

@@ -137,3 +137,10 @@ def test_the_chat_is_written_to_a_file_and_none_is_overwritten(nvim: Neovim) -> 
     nvim.wait_for(lambda: path.read_text() == exported, "the chat to be written again")
     nvim.keys(":Eca export no/such/folder.md<CR>")
     nvim.wait_screen("Can't open file")
+
+
+def test_what_comes_while_the_command_line_window_is_open_is_shown_later(nvim: Neovim) -> None:
+    nvim.input("<Esc>:Eca grep needle<CR>q:iecho 1")
+    nvim.wait_until("#vim.api.nvim_get_autocmds({ event = 'CmdwinLeave' }) > 0")
+    nvim.keys("<Esc>:q<CR>")
+    nvim.wait_screen("[Location List] Eca grep needle")

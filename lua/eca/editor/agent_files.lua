@@ -212,6 +212,8 @@ local function refusal(buf, text)
     return 'a plugin has its own way to write it'
   elseif not is_encodable(buf, text) then
     return ('its encoding %s lacks characters of the new text'):format(vim.bo[buf].fileencoding)
+  elseif vim.fn.getcmdwintype() ~= '' then
+    return 'Neovim cannot look at it while its command-line window is open'
   end
   disk_check.now(buf)
   if vim.list_contains(disk_check.conflicts(), buf) then

@@ -11,6 +11,7 @@
 local files = require('eca.files')
 local follow_agent = require('eca.editor.follow_agent')
 local notify = require('eca.ui.notify')
+local others = require('eca.ui.others')
 local paths = require('eca.files.paths')
 
 local M = {}
@@ -169,7 +170,7 @@ function M.files(changed, moved)
     moves[paths.normalize(moved[1])] = moved[2]
   end
   timer = timer or assert(vim.uv.new_timer())
-  timer:start(DEBOUNCE_MS, 0, vim.schedule_wrap(check_all))
+  timer:start(DEBOUNCE_MS, 0, others.soon(check_all))
 end
 
 return M

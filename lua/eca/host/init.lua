@@ -10,6 +10,7 @@
 ---   restart is killed, and another one starts.
 local held_intents = require('eca.host.held_intents')
 local log = require('eca.host.log')
+local others = require('eca.ui.others')
 local python = require('eca.host.python')
 local scan = require('eca.text.scan')
 local servers = require('eca.state.servers')
@@ -341,7 +342,7 @@ end
 ---@param payload table<string, any>
 ---@param callback fun(value: any) nil if it failed; the host has shown why
 function M.ask(name, payload, callback)
-  payload.request = held_intents.expect(vim.schedule_wrap(callback))
+  payload.request = held_intents.expect(others.soon(callback))
   M.send(name, payload)
 end
 

@@ -116,6 +116,27 @@ function M.close(win, force)
   vim.api.nvim_win_close(win, force ~= false)
 end
 
+--- A function that calls another one soon: once no command-line window is open, in which Neovim
+--- lets nobody go to another window, nor ask for the state of a file.
+---@param callback fun(...)
+---@return fun(...)
+function M.soon(callback)
+  local function run(...)
+    if vim.fn.getcmdwintype() == '' then
+      return callback(...)
+    end
+    local again = vim.schedule_wrap(run)
+    local given, count = { ... }, select('#', ...)
+    vim.api.nvim_create_autocmd('CmdwinLeave', {
+      once = true,
+      callback = function()
+        again(unpack(given, 1, count))
+      end,
+    })
+  end
+  return vim.schedule_wrap(run)
+end
+
 --- Go to a window.
 ---@param win integer
 function M.go_to(win)

@@ -172,11 +172,11 @@ local function move_later(chats, win, side)
       error(fault, 0)
     end
   end
-  vim.schedule(function()
+  others.soon(function()
     if guests[win] then
       guests[win]()
     end
-  end)
+  end)()
 end
 
 --- Move at once what is about to be moved: whoever opens a chat next is then not led away from it.
