@@ -174,6 +174,17 @@ def test_a_stop_and_the_end_of_the_turn_cancel(question: QuestionAsked) -> None:
         assert driver.sent == driver.items == []
 
 
+def test_what_was_typed_into_a_form_that_is_cancelled_stays_in_the_chat() -> None:
+    driver = Asked(form(NAME, COLOUR, PORT))
+    driver.answer("q", "Ada")
+    driver.pick(2)
+    driver.back()
+    driver.answer("q", "azure")
+    driver.stop()
+    whole = transcript(driver.chat, driver.now)
+    assert "Your name → Ada\nColour → Blue\nColour → azure (it does not fit)" in whole
+
+
 def test_an_answer_is_for_the_field_that_was_shown() -> None:
     driver = Asked(form(NAME, PORT))
     shown = driver.shown("q")

@@ -75,12 +75,13 @@ def question_body(question: Question, limit: int | None) -> Body:
 
 def _form_lines(question: Question, progress: FormProgress, limit: int | None) -> Iterator[str]:
     """Yield the lines of a form; choices beyond the limit are counted, not written out."""
-    for each in progress.fields[: progress.at]:
+    waits = question.state is QuestionState.WAITING
+    for number, each in enumerate(progress.fields):
         shown = progress.shown(each)
-        answer = "skipped" if shown is None else shown
-        yield f"{one_line(each.title)} → {answer}"
+        if number < progress.at or (shown is not None and not waits):
+            yield f"{one_line(each.title)} → {'skipped' if shown is None else shown}"
     field = progress.current
-    if field is not None and question.state is QuestionState.WAITING:
+    if field is not None and waits:
         yield one_line(field.title)
         if field.description:
             yield from (f"  {line}" for line in body_lines(field.description))
@@ -91,6 +92,8 @@ def _form_lines(question: Question, progress: FormProgress, limit: int | None) -
             about = f" — {one_line(offer.description)}" if offer.description else ""
             yield f"  {number}. {one_line(offer.name)}{about}"
         yield from repeat("", len(offers[limit:]) if limit is not None else 0)
+    elif field is not None and progress.typed:
+        yield f"{one_line(field.title)} → {one_line(progress.typed)} (it does not fit)"
 
 
 def field_text(question: Question, field: FormField | None) -> str:
