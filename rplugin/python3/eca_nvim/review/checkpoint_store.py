@@ -34,7 +34,6 @@ from msgspec import Struct
 from eca_nvim.digests import name_digest
 from eca_nvim.review.git import GitFailed, NoRoom, PathRefused, run_git, run_module
 from eca_nvim.review.repository import (
-    lock_of,
     make_repository,
     read_object,
     read_packed,
@@ -160,10 +159,12 @@ class CheckpointStore:
         kept = self._index(root)
         index = kept.with_name(f"{kept.name}-{self._process}-{os.getpid()}")
         for is_last in (False, True):
-            lock_of(index).unlink(missing_ok=True)  # of a git that was killed
+            Path(f"{index}.lock").unlink(missing_ok=True)  # of a git that was killed
             try:
                 with suppress(OSError):  # without it all files are read
-                    shutil.copy2(kept, index)  # its time says which files git must look at
+                    then = kept.stat()  # git looks again at files that are no older
+                    shutil.copyfile(kept, index)
+                    os.utime(index, ns=(then.st_atime_ns, then.st_mtime_ns))
                 self._update(root, index, wanted, refused, until)
                 tree = self._run("write-tree", root=root, index=index).decode().strip()
                 index.replace(kept)

@@ -118,8 +118,3 @@ def size_of(repository: Path) -> int:
         with suppress(OSError):  # it is gone
             size += path.lstat().st_blocks * _BLOCK
     return size
-
-
-def lock_of(index: Path) -> Path:
-    """Return the file by which git locks an index."""
-    return index.with_name(f"{index.name}.lock")
