@@ -218,6 +218,11 @@ def test_each_server_has_its_own_command_and_variables(tmp_path: Path) -> None:
     ]
 
 
+def test_a_server_on_another_machine_is_called_as_the_options_name_it(tmp_path: Path) -> None:
+    ssh = (str(program(tmp_path, "ssh")), "far.example", "agent")
+    assert find_server("far", {"far": ServerOptions(ssh)}).label == "far"
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

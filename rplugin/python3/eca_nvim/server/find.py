@@ -113,7 +113,8 @@ class Finding(NamedTuple):
 class ServerCommand(NamedTuple):
     """How to start a server.
 
-    `label` names it for the user: the path of its program or script, or "demo agent".
+    `label` names it for the user: the path of its program or script, the name that the options
+    give it, or "demo agent".
     `environment` is the whole environment of its process. `folder` is its working folder, None for
     the user's workspace. `protocol` is 'eca' or 'acp'.
     """
@@ -196,7 +197,9 @@ def _chosen(name: str, words: Sequence[str], environment: Mapping[str, str]) -> 
     if found is None:
         raise BadServerOption(f"{option}: {program!r} not found: correct its path")
     command = (found, *words[1:])
-    return ServerCommand(command, program_name(command), environment)
+    # `ssh` or `docker` would not say which server it is.
+    label = program_name(command) if name == ECA else name
+    return ServerCommand(command, label, environment)
 
 
 def _demo(environment: Mapping[str, str], protocol: str = PROTOCOL) -> ServerCommand:
