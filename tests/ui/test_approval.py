@@ -60,6 +60,19 @@ def test_float_appears_without_taking_focus(stage: Neovim) -> None:
     assert (stage.eval("win_getid()"), stage.mode) == (before, "n")
 
 
+@pytest.mark.parametrize("key", "HJKL")
+def test_a_float_that_is_made_a_window_is_a_float_again(stage: Neovim, key: str) -> None:
+    pending(stage, approval())
+    stage.wait_screen(shown)
+    stage.keys(f":Eca approval<CR><C-w>{key}iv<Esc>")
+    stage.wait_screen(lambda it: shown(it) and "╯" in it)
+    pending(stage, approval("t2"))
+    stage.wait_screen(lambda it: shown(it) and "$ ls t2" in it and "╯" in it)
+    stage.keys("a")
+    assert wait_sent(stage, "decide")[-1] == answer_to("t2", choice="allow")
+    assert stage.eval("len(filter(getwininfo(), 'v:val.winrow == 1 && v:val.wincol == 1'))") == 1
+
+
 def test_float_lies_over_the_chat_when_it_is_open(stage: Neovim) -> None:
     stage.lua("require('eca').open({ chat = ... })", CHAT)
     stage.command("wincmd h")

@@ -49,6 +49,9 @@ end
 ---@param float eca.PromptFloat
 local function draw_title(float)
   local win = float.win
+  if vim.api.nvim_win_get_config(win).relative == '' then
+    return -- by <C-w>J and the like: it is about to be placed again
+  end
   local focused = vim.api.nvim_get_current_win() == win
   local room = vim.api.nvim_win_get_width(win) - 2
   local is_short = float.paused or float.place.short

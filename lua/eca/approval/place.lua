@@ -247,7 +247,8 @@ end
 ---@return vim.api.keyset.win_config
 function M.config(place)
   local area = place.area
-  local config = { relative = 'editor', row = area.top, col = area.left }
+  -- With its border, as <C-w>J and the like make it a window without one.
+  local config = { relative = 'editor', border = M.FIRST.border, row = area.top, col = area.left }
   config.width, config.height = place.width, math.max(1, place.rows)
   return config
 end
