@@ -45,22 +45,32 @@ def asks(item: Callable[..., object], **fields: object) -> Open:
     return show
 
 
-def answered(command: str, intent: str, value: Value) -> Open:
-    """Run a command, and answer the request that it sends to the host."""
+@dataclass(frozen=True)
+class Answered:
+    """Runs a command, and answers the request that it sends to the host."""
 
-    def run(nvim: Neovim, _: int) -> None:
-        sent = f"return #vim.tbl_filter(function(it) return it[1] == {intent!r} end, ...)"
+    command: str
+    intent: str
+    value: Value
+
+    def __call__(self, nvim: Neovim, _: int) -> None:
+        self.answer(nvim, self.ask(nvim))
+
+    def ask(self, nvim: Neovim) -> Value:
+        """Run the command; return the number of its request."""
+        sent = f"return #vim.tbl_filter(function(it) return it[1] == {self.intent!r} end, ...)"
         before = nvim.lua(sent.replace("...", "require('eca.host').sent"))
-        nvim.command(command)
-        asked = wait_sent(nvim, intent, before + 1)[-1]["request"]
-        draw(nvim, ["answer", asked, value])
+        nvim.command(self.command)
+        return wait_sent(nvim, self.intent, before + 1)[-1]["request"]
 
-    return run
+    def answer(self, nvim: Neovim, asked: Value) -> None:
+        """Answer the request."""
+        draw(nvim, ["answer", asked, self.value])
 
 
 def template(nvim: Neovim, number: int) -> None:
     """Use a template of the project on which the user has not decided."""
-    answered("Eca template review", "prepare_template", PREPARED)(nvim, number)
+    Answered("Eca template review", "prepare_template", PREPARED)(nvim, number)
     asked = wait_sent(nvim, "expand_template", number + 1)[-1]["request"]
     draw(nvim, ["answer", asked, PROMPT])
 
@@ -188,27 +198,27 @@ OPENED: dict[str, Opened] = {
     "keys of the chat": Opened(typed("g?"), HELP),
     "keys of the input": Opened(lambda nvim, _: nvim.keys("g?"), HELP),
     "usage": Opened(usage, ["actions/chats"]),
-    "files": Opened(answered("Eca files", "files", USES), ["review/files"]),
-    "undo": Opened(answered("Eca undo-turn", "plan_undo", PLAN), ["review/undo"]),
+    "files": Opened(Answered("Eca files", "files", USES), ["review/files"]),
+    "undo": Opened(Answered("Eca undo-turn", "plan_undo", PLAN), ["review/undo"]),
     "commit": Opened(
-        answered("Eca commit", "staged", {"root": "/w", "files": ["a"]}),
+        Answered("Eca commit", "staged", {"root": "/w", "files": ["a"]}),
         ["commit/editor"],
         "vim.bo.filetype == 'gitcommit'",
     ),
     "answer": Opened(answer, ["preview/answer"], "vim.bo.filetype == 'eca-answer'"),
     "plan": Opened(
-        answered("Eca plan", "plan", {"block": 1, "text": "1. Look"}),
+        Answered("Eca plan", "plan", {"block": 1, "text": "1. Look"}),
         ["approval/plan"],
         "vim.fn.bufname():find('eca://plan', 1, true)",
     ),
     "template": Opened(template, ["actions/templates"]),
     "changes": Opened(
-        answered("Eca changes", "changes", [CHANGE]),
+        Answered("Eca changes", "changes", [CHANGE]),
         ["review/init"],
         "vim.bo.buftype == 'quickfix'",
     ),
     "hits": Opened(
-        answered("Eca grep hello", "grep", HITS), ["chat/search"], "vim.bo.buftype == 'quickfix'"
+        Answered("Eca grep hello", "grep", HITS), ["chat/search"], "vim.bo.buftype == 'quickfix'"
     ),
     "diff": Opened(diff, ["diff/init", "diff/notice"], "vim.fn.tabpagenr('$') > 1"),
     "whole output": Opened(
@@ -217,7 +227,7 @@ OPENED: dict[str, Opened] = {
         "vim.fn.maparg('q', 'n', false, true).buffer == 1",
     ),
     "export": Opened(
-        answered("Eca export", "transcript", "# chat\n"),
+        Answered("Eca export", "transcript", "# chat\n"),
         ["chat/output"],
         "vim.bo.filetype == 'markdown' and vim.bo.bufhidden == 'wipe'",
     ),

@@ -88,7 +88,7 @@ def test_who_goes_on_is_not_taken_to_the_list(stage: Neovim, file: Path) -> None
     stage.keys("Otyped")
     draw(stage, ["answer", asked["request"], [change(file)]])
     stage.keys(" on<Esc>")
-    stage.wait_until("vim.fn.execute('messages'):find('the list of changes was not opened')")
+    stage.wait_until("vim.fn.execute('messages'):find('the list was not opened')")
     assert stage.buffer_lines()[0] == "typed on"
 
 

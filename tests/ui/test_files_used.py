@@ -91,7 +91,7 @@ def test_who_goes_on_keeps_his_keys(stage: Neovim, workspace: Path) -> None:
     stage.lua("return 1")
     assert stage.mode == "i"
     stage.keys("<Esc>")
-    stage.wait_screen("the list of files was not opened, as you kept typing: ask again")
+    stage.wait_screen("the list was not opened, as you kept typing: ask again")
 
 
 def test_no_files_are_said(stage: Neovim) -> None:

@@ -1,9 +1,11 @@
-"""Text that was typed for a request that is gone: never sent, never lost."""
+"""Text that was typed for a request that is gone, and windows that come late under a user."""
 
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
+from tests.ui.opened import OPENED, Answered
 from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, sent
+from tests.ui.test_every_key import Walk
 
 
 @pytest.fixture
@@ -69,3 +71,20 @@ def test_what_comes_back_into_an_empty_input_has_the_cursor_at_its_end(stage: Ne
     stage.wait_screen("use rg")
     stage.keys(", all of it<Esc>")
     assert draft(stage) == "use rg\nplease, all of it"
+
+
+LATE = {name: it.open for name, it in OPENED.items() if isinstance(it.open, Answered)}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_nothing_opens_under_a_user_who_went_on_typing(start_nvim: StartNeovim, name: str) -> None:
+    nvim = Walk(start_nvim, OPENED[name]).nvim
+    asked = LATE[name].ask(nvim)
+    nvim.keys(":EcaChat<CR>ione ")
+    before = nvim.eval("[win_getid(), winnr('$'), tabpagenr('$')]")
+    LATE[name].answer(nvim, asked)
+    nvim.keys("two")
+    assert nvim.eval("[win_getid(), winnr('$'), tabpagenr('$')]") == before
+    assert nvim.buffer_lines()[-1].endswith("one two")
+    nvim.keys("<Esc>")
+    nvim.wait_screen("not opened, as you kept typing")

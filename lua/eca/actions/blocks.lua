@@ -113,7 +113,7 @@ function M.act()
   if ACTS[block.kind] then
     host.send('act', { chat = block.chat, block = block.id })
   elseif decoration.is_cut(buf, cursor_row()) then
-    host.send('output', { chat = block.chat, block = block.id, row = body_row(block) })
+    require('eca.chat.output').open(block.chat, block.id, body_row(block))
   elseif asked then
     question.open(asked)
   elseif block.kind == 'older' then

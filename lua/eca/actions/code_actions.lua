@@ -106,7 +106,7 @@ local function offer(first, last)
   place.column, place.selected = cursor[2], first ~= nil
   local asked = return_window.asked()
   host.ask('list_templates', {}, function(worked)
-    if not worked or not return_window.may_focus(asked, 'the list of actions') then
+    if not worked or not return_window.may_focus(asked, 'the list') then
       return
     end
     choose.one('eca', fitting(place), function(action)

@@ -85,6 +85,7 @@ end
 ---@param words? string only chats that have all of these
 function M.resume(words)
   local wanted = { server = servers.unless_default(servers.next()), words = words }
+  local asked = return_window.asked()
   host.ask('list_chats', wanted, function(saved)
     if not saved then
       return
@@ -94,7 +95,7 @@ function M.resume(words)
       notify.info('no saved chats for this workspace')
     elseif vim.api.nvim_get_mode().mode ~= 'n' then
       notify.info('the server is ready: :Eca resume lists its chats')
-    else
+    elseif return_window.may_focus(asked, 'the list') then
       local folder = vim.fn.fnamemodify(host.folders()[1] or '', ':~')
       local is_long = vim.api.nvim_strwidth(folder) > FOLDER
       folder = is_long and '…' .. display_width.tail(folder, FOLDER - 1) or folder

@@ -152,7 +152,7 @@ local function pick(meant, take)
   local asked = return_window.asked()
   host.ask('instructions', {}, add_saved) -- is answered first
   host.ask('list_templates', {}, function()
-    if return_window.may_focus(asked, 'the list of instructions') then
+    if return_window.may_focus(asked, 'the list') then
       choose_from_list(meant, take)
     end
   end)

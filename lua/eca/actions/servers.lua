@@ -11,6 +11,7 @@ local eca = require('eca')
 local host = require('eca.host')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
+local return_window = require('eca.ui.return_window')
 local sanitize = require('eca.ui.sanitize')
 local servers = require('eca.state.servers')
 local similar = require('eca.config.did_you_mean')
@@ -200,9 +201,10 @@ local known = {} ---@type table<string, eca.LoginWay[]> by server, as it was las
 ---@param chat string
 ---@param callback? fun(ways: eca.LoginWay[])
 local function list(chat, callback)
+  local asked = callback and return_window.asked()
   host.ask('list_logins', { chat = chat }, function(ways)
     known[mirror.server_name(chat)] = ways
-    if ways and callback then
+    if ways and callback and return_window.may_focus(asked, 'the list') then
       callback(ways)
     end
   end)

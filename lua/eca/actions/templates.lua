@@ -338,7 +338,7 @@ function M.run(text, edit, call)
   end
   local asked = return_window.asked()
   host.ask('list_templates', {}, function(worked)
-    if not worked or not return_window.may_focus(asked, 'the list of templates') then
+    if not worked or not return_window.may_focus(asked, 'the list') then
       return
     end
     choose.one('Templates', templates.all(), function(template)

@@ -8,6 +8,7 @@ local decoration = require('eca.transcript.decoration')
 local files = require('eca.files')
 local highlights = require('eca.ui.highlights')
 local others = require('eca.ui.others')
+local return_window = require('eca.ui.return_window')
 local to_code = require('eca.window.to_code')
 
 local M = {}
@@ -22,6 +23,7 @@ local M = {}
 ---@field row? integer 0-based row for the cursor, default: 0
 
 local last = 0
+local asked ---@type eca.Asked? since the user has asked for a block's text
 
 --- The syntax for each language of a body.
 local SYNTAX = { json = 'json', diff = 'diff' }
@@ -41,9 +43,21 @@ local function write(output)
   return buf
 end
 
+--- Ask for a block's whole text, which comes as the op `output`.
+---@param chat string
+---@param block integer
+---@param row integer 0-based, for the cursor
+function M.open(chat, block, row)
+  asked = return_window.asked()
+  require('eca.host').send('output', { chat = chat, block = block, row = row })
+end
+
 --- Show the text below a code window; `q` closes it.
 ---@param output eca.Output
 function M.show(output)
+  if not return_window.may_focus(asked, 'the text') then
+    return
+  end
   highlights.setup()
   to_code.enter()
   local win = others.open_win(write(output), true, { split = 'below' })
@@ -87,6 +101,7 @@ function M.export(file, overwrite)
     return
   end
   local chat = require('eca.window').current_chat() or require('eca.chat.buffers').new()
+  local since = return_window.asked()
   require('eca.host').ask('transcript', { chat = chat }, function(markdown)
     if not markdown then -- the host is gone
       return
@@ -94,7 +109,7 @@ function M.export(file, overwrite)
     local lines = vim.split((markdown:gsub('\n$', '')), '\n', { plain = true })
     if path then
       write_file(lines, path)
-    else
+    elseif return_window.may_focus(since, 'the text') then
       M.show_markdown(lines)
     end
   end)

@@ -149,6 +149,8 @@ function M.run(pattern)
     require('eca.ui.notify').info(chat and 'usage: :Eca grep {pattern}' or 'no chat yet')
     return
   end
+  local return_window = require('eca.ui.return_window')
+  local asked = return_window.asked()
   require('eca.host').ask('grep', { chat = chat, pattern = pattern }, function(found)
     if not found then -- the host is gone
       return
@@ -156,7 +158,7 @@ function M.run(pattern)
       require('eca.ui.notify').warn(found.fault)
     elseif #found.hits == 0 then
       require('eca.ui.notify').info('not found: ' .. pattern)
-    else
+    elseif return_window.may_focus(asked, 'the list') then
       show(chat, pattern, found)
     end
   end)

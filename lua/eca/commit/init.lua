@@ -8,6 +8,7 @@
 local editor = require('eca.commit.editor')
 local host = require('eca.host')
 local notify = require('eca.ui.notify')
+local return_window = require('eca.ui.return_window')
 
 local M = {}
 
@@ -152,11 +153,14 @@ function M.run(_, stop)
   if stop then
     return M.stop()
   end
+  local asked = return_window.asked()
   host.ask('staged', repository(is_message and buf or nil), function(found)
     if not found or found.fault then
       notify.warn(found and found.fault or 'git was not asked: see :Eca log')
     elseif not is_message then
-      open(found.root, found.files)
+      if return_window.may_focus(asked, 'the message') then
+        open(found.root, found.files)
+      end
     elseif vim.api.nvim_buf_is_loaded(buf) then
       begin(buf)
     end

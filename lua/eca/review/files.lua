@@ -46,7 +46,7 @@ local function show(all, asked)
   if not all or #uses == 0 then
     notify.info('the agent of this chat has not used any files')
     return
-  elseif not return_window.may_focus(asked, 'the list of files') then
+  elseif not return_window.may_focus(asked, 'the list') then
     return
   end
   local width = 0

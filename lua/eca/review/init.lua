@@ -94,7 +94,7 @@ local function show(chat, changes, asked)
   if #ordered == 0 then
     notify.info('no changes left to review')
     return
-  elseif not return_window.may_focus(asked, 'the list of changes') then
+  elseif not return_window.may_focus(asked, 'the list') then
     return
   end
   review = { id = 0, chat = chat, listed = changes, changes = {} }
