@@ -14,8 +14,16 @@ from tests.support.calls import eca_call
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.bases import ChatOp
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested, ToolRunning
-from eca_nvim.chat.vocabulary.ops import ForgetChat
-from eca_nvim.chat.vocabulary.query_intents import CheckComments, DeleteChat
+from eca_nvim.chat.vocabulary.login import ListLogins, LogIn, LogOut
+from eca_nvim.chat.vocabulary.ops import ForgetChat, Notify
+from eca_nvim.chat.vocabulary.query_intents import (
+    CheckComments,
+    DeleteChat,
+    PlanUndo,
+    PutComment,
+    ResumeChat,
+    SendComments,
+)
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 
 pytestmark = pytest.mark.anyio
@@ -110,7 +118,20 @@ async def test_nothing_is_left_of_deleted_chats(rig: Rig, ends: bool) -> None:
     assert {it: n for it, n in grown.items() if it not in KEPT} == {}
 
 
-@pytest.mark.parametrize("late", [intents.OpenChat("a", redraw=True), CheckComments("a")])
+LATE = (
+    *(
+        intents.OpenChat("a", redraw=True),
+        intents.StopTurn("a"),
+        intents.SetTrust("a", trusted=True),
+    ),
+    *(intents.Choose("a", "model", "other"), intents.Decide("a", 1, "none"), LogIn("a")),
+    *(LogOut("a"), ListLogins("a", request=1), CheckComments("a"), SendComments("a", request=1)),
+    *(ResumeChat("a", quiet=True), PlanUndo("a", request=1, since=0)),
+    PutComment("a", "id", "why?", ("/a",), 1, 1, subject="a:1", turn=0),
+)
+
+
+@pytest.mark.parametrize("late", LATE, ids=lambda it: type(it).__name__)
 async def test_a_deleted_chat_does_not_come_back(rig: Rig, late: intents.Intent) -> None:
     """Neovim shows the next chat in the window of one that is gone, and may know too late."""
     await rig.ready("a")
@@ -120,6 +141,7 @@ async def test_a_deleted_chat_does_not_come_back(rig: Rig, late: intents.Intent)
     await anyio.wait_all_tasks_blocked()
     last = rig.view.ops.index(ForgetChat("a"))
     assert not [it for it in rig.view.ops[last + 1 :] if isinstance(it, ChatOp) and it.chat == "a"]
+    assert not [it for it in rig.view.ops[last + 1 :] if isinstance(it, Notify)]
     rig.do(intents.OpenChat("a"))
     await rig.done()
     assert rig.status("a")["state"] == "idle"

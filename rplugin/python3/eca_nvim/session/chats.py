@@ -3,7 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import anyio
@@ -20,7 +20,7 @@ from eca_nvim.chat.vocabulary.events import ChatEvent
 from eca_nvim.review.ledger import RECORDED, Ledger
 from eca_nvim.session.proposals.call_warnings import disk_warnings
 from eca_nvim.session.proposals.whole_writes import CallEvent, with_actual_diff
-from eca_nvim.session.view import SHOW, View, report_fault
+from eca_nvim.session.view import SHOW, ChatGone, View, report_fault
 
 REFRESH_INTERVAL = 1.0
 """Seconds between two updates of the times that are shown."""
@@ -90,11 +90,17 @@ class Chats:
         """Return the chats of a server."""
         return tuple(chat for chat in self if chat.server_name == server)
 
-    def get(self, chat_id: str, server: str | None = None) -> Chat:
-        """Return a chat; creates it if it is new. `server`: that of a new chat, by its name."""
+    def get(self, chat_id: str, server: str | None = None, *, again: bool = False) -> Chat:
+        """Return a chat; creates it if it is new. `server`: that of a new chat, by its name.
+
+        again: also one that was deleted, as the user opens it or writes to it. Else it raises
+        ChatGone: what was on its way as that was deleted does not bring it back.
+        """
         chat = self.table.get(chat_id)
         if chat is None:
-            with suppress(ValueError):
+            if chat_id in self.deleted:
+                if not again:
+                    raise ChatGone(chat_id)
                 self.deleted.remove(chat_id)
             chat = self.table[chat_id] = Chat(chat_id)
             chat.turn.number = self._ledger.last_numbers.get(chat_id, 0)

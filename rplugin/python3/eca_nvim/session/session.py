@@ -308,7 +308,7 @@ class Session:
         return lambda intent: self._chats.show(change(self._chat(intent.chat), intent))
 
     def _send_prompt(self, intent: intents.SendPrompt) -> None:
-        chat = self._chat(intent.chat, intent.server)
+        chat = self._chat(intent.chat, intent.server, again=True)
         contexts = tuple(self._late.contexts.read(intent.contexts)) if intent.contexts else ()
         self._chats.show(send_prompt(chat, intent.text, now(), contexts, queue=intent.queue))
 
@@ -363,11 +363,9 @@ class Session:
         self._servers.configured, self._servers.finding = options, finding
 
     def _open(self, opened: intents.OpenChat) -> None:
-        if opened.redraw and opened.chat in self._chats.deleted:
-            return  # Neovim did not know that yet
         if opened.redraw and (known := self._chats.table.get(opened.chat)) is not None:
             self._chats.show(redraw(known, now()))
-        chat = self._chat(opened.chat, opened.server)
+        chat = self._chat(opened.chat, opened.server, again=not opened.redraw)
         server = self._servers.of(chat)
         if opened.server not in (None, server.name):
             line = f"this chat stays with {server.name}: :Eca new starts one with {opened.server}"
@@ -375,14 +373,14 @@ class Session:
         self._persistence.restore(chat.id)
         server.process.ensure()
 
-    def _chat(self, chat_id: str, server: str | None = None) -> Chat:
-        """Return the chat that the user uses, created if it is new.
+    def _chat(self, chat_id: str, server: str | None = None, *, again: bool = False) -> Chat:
+        """Return the chat that the user uses, created if it is new; `again` as in `Chats.get`.
 
         server: the one that a new or empty chat goes to.
         """
         chat = self._chats.table.get(chat_id)
         if chat is None:
-            chat = self._chats.get(chat_id, server)
+            chat = self._chats.get(chat_id, server, again=again)
             self._servers.of(chat).incoming.chat_created(chat)
         elif (
             server not in (None, chat.server_name)

@@ -27,14 +27,22 @@ class Refused(Exception):
     """Raised when what the user wants cannot be done; the message is one line that says why."""
 
 
+class ChatGone(Exception):
+    """Raised when a chat is wanted that the user has deleted: Neovim did not know that yet."""
+
+
 @contextmanager
 def isolated(view: View, action: str, subject: object) -> Iterator[None]:
     """Report any exception of a block instead of raising it: a refusal as a warning, else a fault.
+
+    What comes too late for a chat that is gone is not reported.
 
     action: what failed, for the message ("cannot {action}: …"). subject: logged with the traceback.
     """
     try:
         yield
+    except ChatGone:
+        log.debug("cannot %s, as its chat was deleted", action)
     except (Refused, AgentRefused, AgentFault) as refusal:
         view.push([Notify("warn", one_line(str(refusal)))])
     except Exception as fault:  # noqa: BLE001 - a bug of ours; everything else goes on

@@ -64,7 +64,7 @@ class CommentRequests:
 
     def _put(self, intent: query_intents.PutComment) -> None:
         self._persistence.put_comment(intent)
-        self._show(intent.chat)
+        self._show(self._chats.get(intent.chat).id)
 
     async def _texts(self, comments: Sequence[Comment]) -> Texts:
         paths = [path for it in comments for path in it.paths]
@@ -73,8 +73,6 @@ class CommentRequests:
 
     async def _check(self, intent: query_intents.CheckComments) -> None:
         texts = await self._texts(self._of(intent.chat))
-        if intent.chat in self._chats.deleted:
-            return  # Neovim did not know that yet
         comments = self._of(intent.chat)  # of now
         is_running = self._chats.get(intent.chat).turn.state is not states.Turn.IDLE
         found = {it.id: present(it, texts, is_running=is_running) for it in comments}

@@ -164,7 +164,7 @@ class SavedChats:
             return None
         if known is not None and known.forgotten:
             return None
-        chat = self._chats.get(intent.chat, intent.server)
+        chat = self._chats.get(intent.chat, intent.server, again=not intent.quiet)
         rest = self._show(chat, opened)
         if note := self._servers.persistence.kept("note", chat.id):
             self._servers.persistence.keep_note(chat.id, "")
