@@ -213,7 +213,8 @@ local function notify_trust(chat)
   end
 end
 
-local trusted = {} ---@type table<string, boolean> by chats in which the user has changed it
+---@type table<string, boolean> by chats in which the user has changed it
+local trusted = require('eca.chat.buffers').memory()
 
 ---@param event table of a `User` autocommand
 local function trust_changed(event)

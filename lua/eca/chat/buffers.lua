@@ -52,6 +52,7 @@ local M = {}
 local chats = {} ---@type table<string, eca.Chat>
 local order = {} ---@type string[] oldest first
 local by_buffer = {} ---@type table<integer, eca.Chat>
+local memories = {} ---@type table<string, any>[] by chat
 local last_number = 0
 local latest ---@type string? the chat that was last shown
 local listener ---@type fun(): eca.BufferListener
@@ -60,6 +61,13 @@ local listener ---@type fun(): eca.BufferListener
 ---@param new_listener fun(): eca.BufferListener
 function M.listen(new_listener)
   listener = new_listener
+end
+
+--- A table by chats' ids, which loses what it has of a chat when that is deleted.
+---@return table<string, any>
+function M.memory()
+  memories[#memories + 1] = {}
+  return memories[#memories]
 end
 
 --- A number that no buffer's name has yet: the user or a session file may have created one.
@@ -255,6 +263,9 @@ function M.forget(id)
   for _, buf in ipairs({ chat.buf, chat.input }) do
     by_buffer[buf] = nil
     vim.api.nvim_buf_delete(buf, { force = true })
+  end
+  for _, memory in ipairs(memories) do
+    memory[id] = nil
   end
   listener().gone(chat)
 end

@@ -85,7 +85,7 @@ end
 local function arrived()
   local from = vim.fn.win_getid(vim.fn.winnr('#'))
   local win = vim.api.nvim_get_current_win()
-  entered[win] = searches[win] ~= nil and vim.fn.win_gettype(from) == 'loclist'
+  entered[win] = searches[win] and vim.fn.win_gettype(from) == 'loclist' or nil
 end
 
 ---@param buf integer
@@ -130,8 +130,14 @@ local function show(chat, pattern, found)
   local items = items_of(buf, found.hits)
   vim.fn.setloclist(win, {}, ' ', { title = 'Eca grep ' .. pattern, items = items })
   local list = vim.fn.getloclist(win, { id = 0 }).id
+  for other in pairs(searches) do
+    if not vim.api.nvim_win_is_valid(other) then
+      searches[other], entered[other] = nil, nil
+    end
+  end
   searches[win] = { chat = chat, list = list, at = 1 }
-  local group = vim.api.nvim_create_augroup('eca.chat.search.' .. buf, {})
+  local group = vim.api.nvim_create_augroup('eca.chat.search', { clear = false })
+  vim.api.nvim_clear_autocmds({ group = group, buffer = buf })
   vim.api.nvim_create_autocmd('CursorMoved', { group = group, buffer = buf, callback = moved })
   vim.api.nvim_create_autocmd('WinEnter', { group = group, buffer = buf, callback = arrived })
   vim.api.nvim_set_current_win(win)

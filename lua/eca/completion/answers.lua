@@ -41,7 +41,8 @@ local MOST_KEPT = 50
 ---@field answers table<string, eca.CompletionAnswer> by query
 ---@field asked? string the query that the host was asked last, in this token
 
-local stores = {} ---@type table<string, table<eca.CompletionTrigger, eca.CompletionStore>> by chat
+---@type table<string, table<eca.CompletionTrigger, eca.CompletionStore>> by chat
+local stores = require('eca.chat.buffers').memory()
 local waiting = {} ---@type table<fun(), eca.CompletionPlace> what is called with an answer
 
 ---@param chat string
@@ -279,12 +280,6 @@ function M.command(chat, name)
       end
     end
   end
-end
-
---- Called when a chat is gone.
----@param chat string
-function M.forget(chat)
-  stores[chat] = nil
 end
 
 return M

@@ -23,7 +23,7 @@ local tokens = require('eca.context.tokens')
 
 local M = {}
 
-local lines = {} ---@type table<string, eca.Context[]> the context lines, by chat
+local lines = chats.memory() ---@type table<string, eca.Context[]> the context lines, by chat
 
 ---@param chat string
 ---@return eca.Context[] in the order in which they were added
@@ -187,7 +187,8 @@ function M.sources(chat, text)
   return found
 end
 
-local asked = {} ---@type table<string, string> by chat: the prompt that waits for the key again
+---@type table<string, string> by chat: the prompt that waits for the key again
+local asked = chats.memory()
 
 --- Do the contexts of a prompt take over half of the model's window?
 ---@param chat string

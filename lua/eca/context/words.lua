@@ -94,21 +94,22 @@ function M.of_text(text, sign, take)
 end
 
 ---@class eca.KnownCode
+---@field buf integer
 ---@field tick integer
 ---@field rows table<integer, true>
 
-local known = {} ---@type table<integer, eca.KnownCode> by buffer
+local known ---@type eca.KnownCode? of the buffer that was asked for last
 
 --- The rows of a buffer in code blocks.
 ---@param buf integer
 ---@return table<integer, true> rows 1-based
 function M.code_rows_of(buf)
   local tick = vim.api.nvim_buf_get_changedtick(buf)
-  if not known[buf] or known[buf].tick ~= tick then
+  if not known or known.buf ~= buf or known.tick ~= tick then
     local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
-    known[buf] = { tick = tick, rows = M.code_rows(lines) }
+    known = { buf = buf, tick = tick, rows = M.code_rows(lines) }
   end
-  return known[buf].rows
+  return known.rows
 end
 
 return M

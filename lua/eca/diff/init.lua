@@ -41,7 +41,7 @@ local M = {}
 ---@field asking? boolean it is about to take it over
 ---@field when_taken? fun() called when it has
 ---@field changed fun() called when it has
----@field group integer its autocommands
+---@field group? integer its autocommands
 
 local tabs = {} ---@type table<string, eca.DiffTab> by chat and `diff.id`
 local asked ---@type eca.Asked? when the user last asked for a diff
@@ -95,7 +95,10 @@ local function forget(tab)
       edits.keep(tab.diff, tab.sides)
     end
   end
-  vim.api.nvim_clear_autocmds({ group = tab.group })
+  if tab.group then
+    vim.api.nvim_del_augroup_by_id(tab.group)
+    tab.group = nil
+  end
   for _, win in ipairs(tab.wins) do
     if vim.api.nvim_win_is_valid(win) then
       vim.api.nvim_win_call(win, function()

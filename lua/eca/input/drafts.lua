@@ -20,6 +20,7 @@ local host = require('eca.host')
 local M = {}
 
 local lines = {} ---@type table<integer, string[]> by buffer
+local filled = {} ---@type table<integer, true> inputs whose own draft was restored or sent
 
 ---@param buf integer
 local function copy(buf)
@@ -36,16 +37,15 @@ end
 --- Called when a buffer is gone for good.
 ---@param buf integer
 function M.forget_text(buf)
-  lines[buf] = nil
+  lines[buf], filled[buf] = nil, nil
 end
 
 --- Milliseconds until a change is sent, at most. With the host's own delay before it writes, a
 --- change is saved within a second.
 local LONGEST = 400
 
-local sent = {} ---@type table<string, string> by chat
+local sent = buffers.memory() ---@type table<string, string> by chat
 local changed = {} ---@type table<string, true> chats
-local filled = {} ---@type table<integer, true> inputs whose own draft was restored or sent
 local took_over = false -- the drafts that Neovims without a host have left
 local timer = assert(vim.uv.new_timer())
 local sources = {} ---@type (fun(chat: string): string)[]
@@ -107,8 +107,8 @@ end
 
 --- Called when the host is gone: the next one must get all drafts.
 function M.forget()
-  sent = {}
   for _, id in ipairs(buffers.ids()) do
+    sent[id] = nil
     local edit = assert(buffers.get(id)).edit
     if edit then
       edit.leave() -- no other host knows the prompt

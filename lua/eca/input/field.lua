@@ -210,9 +210,14 @@ function M.put_below(buf, items)
   vim.api.nvim_buf_set_lines(buf, -1, -1, false, { names })
   mark_range(buf, vim.api.nvim_buf_line_count(buf) - 1, 0, names)
   vim.api.nvim_create_autocmd('DirChangedPre', {
-    group = vim.api.nvim_create_augroup('eca.input.ranges.' .. buf, {}),
+    group = vim.api.nvim_create_augroup('eca.input.ranges', {}), -- one, for all inputs
     callback = function()
-      return not vim.api.nvim_buf_is_loaded(buf) or #replace_ranges(buf, tokens.whole) == 0
+      for _, id in ipairs(buffers.ids()) do
+        local input = assert(buffers.get(id)).input
+        if vim.api.nvim_buf_is_loaded(input) then
+          replace_ranges(input, tokens.whole)
+        end
+      end
     end,
   })
   M.changed(buf)

@@ -14,7 +14,7 @@ local MOST = 500 -- as many as `eca_nvim/store.py` keeps (MOST_PROMPTS)
 ---@field draft string
 
 local prompts = {} ---@type string[] oldest first
-local walks = {} ---@type table<string, eca.Walk> by chat
+local walks = require('eca.chat.buffers').memory() ---@type table<string, eca.Walk> by chat
 
 --- Set the prompts that the host has saved (op `prompts`).
 ---@param saved string[] oldest first

@@ -25,7 +25,7 @@ local M = {}
 
 local TURN = 'all changes of the turn '
 
-local words = {} ---@type table<string, table<string, string>> by chat and key
+local words = buffers.memory() ---@type table<string, table<string, string>> by chat and key
 local listeners = {} ---@type fun(chat: string)[]
 local made = 0
 

@@ -5,6 +5,7 @@
 --- - It is asked for when something may have changed, and only of chats that somebody looks at: the
 ---   one that is reviewed, and those that are trusted.
 --- - What the user has kept is left out at once.
+local buffers = require('eca.chat.buffers')
 local host = require('eca.host')
 local mirror = require('eca.state.mirror')
 local paths = require('eca.files.paths')
@@ -18,7 +19,7 @@ local PAUSE = 100
 --- By normalized path. A file stays when all of it is reviewed: an undo may bring a change back.
 ---@alias eca.ChangesByPath table<string, eca.Change[]>
 
-local known = {} ---@type table<string, eca.ChangesByPath> by chat
+local known = buffers.memory() ---@type table<string, eca.ChangesByPath> by chat
 local waiting = {} ---@type table<string, table<string, true>|'all'> what is asked for soon, by chat
 local timer = assert(vim.uv.new_timer())
 local listeners = {} ---@type fun(chat: string, path?: string)[]
@@ -57,7 +58,7 @@ end
 function M.ask(chat, path, done)
   local asked = { chat = chat, path = path, begins = done ~= nil }
   host.ask('unreviewed', asked, function(listed)
-    if not listed then
+    if not listed or not buffers.get(chat) then
       return
     end
     local before, found = M.of(chat), {} ---@type eca.ChangesByPath, eca.ChangesByPath

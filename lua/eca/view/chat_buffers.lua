@@ -66,9 +66,5 @@ return {
   end,
   gone = function(chat)
     drafts.forget_text(chat.input)
-    local answers = package.loaded['eca.completion.answers'] -- late: not before something is typed
-    if answers then
-      answers.forget(chat.id)
-    end
   end,
 }
