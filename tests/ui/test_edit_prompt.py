@@ -1,6 +1,7 @@
 """A prompt that is edited and sent again takes the place of all that came after it."""
 
 import subprocess
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -281,6 +282,18 @@ local acts = {
       steps.done(value)
     end
   end,
+  look = function()
+    require('eca.input').recall(chat, value)
+  end,
+  back = function()
+    field.put_back(chat.input, value)
+  end,
+  write = function()
+    local item = require('eca.state.mirror').pending('c1')[1]
+    if item then
+      require('eca.input.answer_mode').write(item)
+    end
+  end,
   gone = function()
     _G.steps = nil
     require('eca.input.drafts').forget()
@@ -294,8 +307,11 @@ ACTS = st.one_of(
     st.just(("type", "")),
     st.tuples(st.just("edit"), st.sampled_from([1, 2])),
     st.tuples(st.just("answer"), st.booleans()),
-    *(st.just((name, "")) for name in ("empty", "send", "gone")),
+    st.tuples(st.just("look"), st.sampled_from([-1, 1])),
+    st.tuples(st.just("ask"), st.booleans()),
+    *(st.just((name, "")) for name in ("empty", "send", "gone", "back", "write")),
 )
+NUMBERS = count()
 
 
 @settings(
@@ -308,15 +324,20 @@ def test_no_text_is_lost_whatever_is_done_in_which_order(
     stage: Neovim, acts: list[tuple[str, Value]]
 ) -> None:
     typed: set[str] = set()
+    draw(stage, ["pending", []])
     stage.lua(DO, "gone", "")
     stage.lua(DO, "empty", "")
-    sent_before = len(sent(stage, "prompt"))
-    for number, (name, value) in enumerate(acts):
-        word = f"word{number}"
-        before, saved = stage.lua(DO, name, word if name == "type" else value)
-        if name == "type":
+    before = {name: len(sent(stage, name)) for name in ("prompt", "answer")}
+    for name, value in acts:
+        word = f"word{next(NUMBERS)}"
+        if name == "ask":
+            draw(stage, ["pending", [question()] if value else []])
+            continue
+        puts = name in ("type", "back")
+        shown, saved = stage.lua(DO, name, word if puts else value)
+        if puts:
             typed.add(word)
         elif name == "empty":  # the user has removed them
-            typed -= set(before.split())
-        prompts_sent = [it["text"] for it in sent(stage, "prompt")[sent_before:]]
-        assert typed <= {*saved.split(), *" ".join(prompts_sent).split()}
+            typed -= set(shown.split())
+        told = [it["text"] for kind, first in before.items() for it in sent(stage, kind)[first:]]
+        assert typed <= {*saved.split(), *" ".join(told).split()}

@@ -112,6 +112,31 @@ def test_older_prompts_come_back_and_the_draft_is_kept(view: View) -> None:
     assert view.draft() == "draft"
 
 
+@pytest.mark.parametrize(
+    ("keys", "draft"),
+    [
+        ("<M-p><C-s>", "half"),
+        ("<M-p> more<C-s>", "half"),
+        ("<M-p><Esc>:EcaChat other<CR>i<M-n>", "half"),
+        ("<M-p> more<M-n>", "half\none more"),
+        ("<M-p> more<M-p><M-n><M-n>", "half\none more"),
+        ("<M-p><C-u><M-n>", "half"),
+    ],
+)
+def test_a_draft_outlives_what_becomes_of_an_older_prompt(
+    view: View, keys: str, draft: str
+) -> None:
+    view.nvim.keys(f"izero<C-s>one<C-s>half{keys}")
+    assert view.draft() == draft
+
+
+def test_what_comes_back_above_an_older_prompt_is_kept(view: View) -> None:
+    view.nvim.keys("ione<C-s>half<M-p>")
+    view.draw(ops.SetInput(CHAT, "returned"))
+    view.nvim.keys("<M-n>")
+    assert view.draft() == "half\nreturned\none"
+
+
 def test_text_comes_back_above_a_draft(view: View) -> None:
     view.draw(ops.SetInput(CHAT, "returned"))
     assert view.draft() == "returned"

@@ -12,6 +12,7 @@ local choose = require('eca.ui.choose')
 local eca = require('eca')
 local field = require('eca.input.field')
 local here = require('eca.context.here')
+local history = require('eca.input.history')
 local host = require('eca.host')
 local input = require('eca.input')
 local notify = require('eca.ui.notify')
@@ -155,7 +156,7 @@ local function finish(use, prompt, contexts)
   end
   local buf = chats.ensure(use.chat).input
   if use.typed and field.draft(buf) == use.typed then
-    field.set_draft(buf, '')
+    field.set_draft(buf, history.leave(use.chat))
     field.changed(buf)
   end
   if use.edit then

@@ -7,6 +7,7 @@
 local buffers = require('eca.chat.buffers')
 local decide = require('eca.input.decide')
 local field = require('eca.input.field')
+local history = require('eca.input.history')
 local open = require('eca.chat.open')
 
 local M = {}
@@ -126,7 +127,7 @@ function M.write(item)
     if chat.question then
       finish(chat)
     end
-    local draft = field.draft(chat.input)
+    local draft = history.leave(chat.id, field.draft(chat.input))
     field.set_draft(chat.input, '')
     begin(chat, item, draft)
   end
@@ -141,7 +142,7 @@ end
 function M.submit(chat, text)
   local item = chat.question --[[@as eca.Pending]]
   if decide.answer(item, text) then
-    field.set_draft(chat.input, '')
+    field.set_draft(chat.input, history.leave(chat.id))
     if not item.picks then
       finish(chat)
     end

@@ -56,7 +56,7 @@ local function steps_of(chat, edit)
         return notify.warn('nothing was sent: your text is still in the input')
       end
       input.send(chat.id, text, { typed = text })
-      field.set_draft(chat.input, '')
+      field.set_draft(chat.input, history.leave(chat.id))
       finish(chat)
       input.show_end(chat.id)
     end,
@@ -92,11 +92,9 @@ function M.begin(chat, block, text, replace)
     notify.info('the input takes an answer now: answer the question first')
     return false
   end
-  local draft, older = history.leave(chat.id)
-  local typed = field.draft(chat.input)
   chat.edit = {
     block = block,
-    before = typed == older and draft or typed,
+    before = history.leave(chat.id, field.draft(chat.input)),
     sending = false,
     submit = function()
       submit(chat, replace)

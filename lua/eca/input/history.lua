@@ -4,6 +4,7 @@
 --- - The host saves them. A prompt sent here is in the list at once; each prompt is in it once.
 --- - The draft counts as the newest entry: stepping back keeps it, stepping forward restores it.
 ---   The user steps through the list as it was when they began.
+--- - What has become of a prompt in the input belongs to the draft, below what was typed before.
 local M = {}
 
 local MOST = 500 -- as many as `eca_nvim/store.py` keeps (MOST_PROMPTS)
@@ -29,10 +30,8 @@ function M.newest_first()
 end
 
 --- Add a prompt that is sent: the host saves it.
----@param chat string
 ---@param text string
-function M.add(chat, text)
-  walks[chat] = nil
+function M.add(text)
   local others = vim.tbl_filter(function(prompt)
     return prompt ~= text
   end, prompts)
@@ -49,14 +48,26 @@ function M.draft_before(chat)
   return walk and walk.draft or '', walk and walk.prompts[walk.at]
 end
 
---- End the user's steps through older prompts. Returns what `draft_before` does.
+--- Keep what the input shows as part of the draft, unless it is the older prompt as it was.
+---@param walk eca.Walk
+---@param shown string
+local function keep(walk, shown)
+  if shown:find('%S') and shown ~= (walk.prompts[walk.at] or walk.draft) then
+    walk.draft = walk.draft:find('%S') and ('%s\n%s'):format(walk.draft, shown) or shown
+  end
+end
+
+--- End the user's steps through older prompts. Returns the draft.
 ---@param chat string
----@return string draft
----@return string? prompt
-function M.leave(chat)
-  local draft, prompt = M.draft_before(chat)
+---@param shown? string what the input holds now, unless that is sent
+---@return string
+function M.leave(chat, shown)
+  local walk = walks[chat]
   walks[chat] = nil
-  return draft, prompt
+  if walk and shown then
+    keep(walk, shown)
+  end
+  return walk and walk.draft or shown or ''
 end
 
 --- The prompt one step older (-1) or newer (1); nil at either end.
@@ -70,6 +81,7 @@ function M.step(chat, step, shown)
   if at < 1 or at > count + 1 then
     return nil
   end
+  keep(walk, shown)
   walk.at = at
   walks[chat] = at <= count and walk or nil
   return walk.prompts[at] or walk.draft

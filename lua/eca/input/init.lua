@@ -82,7 +82,7 @@ function M.submit(chat, text, queue)
   local item, is_word = mirror.secret(chat.id), not scan.trim(text):find('%s')
   if item and (question and question.secret or not question and is_word) then
     if require('eca.input.secret').ask(item, scan.trim(text)) then -- late: most chats ask for none
-      field.set_draft(chat.input, '')
+      field.set_draft(chat.input, history.leave(chat.id))
     end
     return true
   elseif not text:find('%S') and not (question and question.empty) then
@@ -95,7 +95,7 @@ function M.submit(chat, text, queue)
     return true
   end
   M.send(chat.id, text, { queue = queue, typed = text })
-  field.set_draft(chat.input, '')
+  field.set_draft(chat.input, history.leave(chat.id))
   field.changed(chat.input)
   M.show_end(chat.id)
   return true
@@ -116,7 +116,7 @@ local offered = {} ---@type table<string, true> projects, by their root
 ---@param opts eca.InputSendOptions
 function M.send(chat, text, opts)
   if opts.typed then
-    history.add(chat, opts.typed)
+    history.add(opts.typed)
   end
   host.send('prompt', {
     chat = chat,
