@@ -137,6 +137,13 @@ def test_what_comes_back_above_an_older_prompt_is_kept(view: View) -> None:
     assert view.draft() == "half\nreturned\none"
 
 
+def test_prompts_of_commands_come_back_too(view: View) -> None:
+    view.nvim.keys(":Eca steer now<CR>:Eca queue later<CR>i<M-p>")
+    assert view.draft() == "later"
+    view.nvim.keys("<M-p>")
+    assert view.draft() == "now"
+
+
 def test_text_comes_back_above_a_draft(view: View) -> None:
     view.draw(ops.SetInput(CHAT, "returned"))
     assert view.draft() == "returned"

@@ -121,14 +121,14 @@ add('steer', 'steerable', {
   text = 'send a prompt into the running turn',
   takes = 'text',
   run = function(text)
-    require('eca.actions.prompts').send(text, {})
+    require('eca.actions.prompts').send(text, { typed = text })
   end,
 })
 add('queue', 'drafted', {
   action = 'Queue',
   takes = 'text',
   run = function(text)
-    require('eca.actions.prompts').send(text, { queue = true })
+    require('eca.actions.prompts').send(text, { queue = true, typed = text })
   end,
 })
 add('unqueue', 'queued', {
