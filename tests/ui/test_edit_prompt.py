@@ -164,6 +164,19 @@ def test_a_prompt_that_is_gone_leaves_its_text(stage: Neovim) -> None:
     assert sent(stage, "prompt") == sent(stage, "rollback") == []
 
 
+def test_a_prompt_that_came_meanwhile_is_not_replaced_unasked(stage: Neovim) -> None:
+    begin(stage, 1, "first")
+    stage.wait_for(lambda: input_text(stage) == "first", "the prompt")
+    ops = (["open", CHAT, 3, "user", [], 0, None], ["append", CHAT, 3, "third"])
+    draw(stage, *ops, ["close", CHAT, 3])
+    stage.wait_screen("▌ third")
+    stage.keys("<CR>")
+    stage.wait_screen("another prompt came after it: send again to replace both")
+    assert sent(stage, "plan_undo") == []
+    stage.keys("<CR>")
+    assert wait_sent(stage, "plan_undo")[0]["since"] == 1
+
+
 def test_a_question_takes_the_input_and_gives_it_back(stage: Neovim) -> None:
     begin(stage, 1, "first")
     stage.wait_for(lambda: input_text(stage) == "first", "the prompt")

@@ -25,6 +25,7 @@ local M = {}
 --- A prompt that was sent, and whose text the input has.
 ---@class eca.Edit
 ---@field block integer
+---@field newest? integer the last prompt of the chat, as far as the user knows
 ---@field before string the draft that was set aside
 ---@field sending boolean the chat is going back to before it
 ---@field submit fun() send what the input has in its place

@@ -5,6 +5,7 @@
 --- - The draft that was in the input is set aside. It comes back when the prompt is sent, or when
 ---   the user empties the input, which cancels. While the user inserts text, an input may be empty.
 --- - When the prompt is gone, or its host, the text stays as a draft.
+--- - A prompt that came after the edit began goes with what is replaced only if the user knows.
 local field = require('eca.input.field')
 local history = require('eca.input.history')
 local input = require('eca.input')
@@ -63,6 +64,15 @@ local function steps_of(chat, edit)
   }
 end
 
+--- The last prompt of a chat.
+---@param chat eca.Chat
+---@return integer? block
+local function newest(chat)
+  local row = transcript.find(chat.buf, vim.api.nvim_buf_line_count(chat.buf), 'user', -1)
+  local block = row and transcript.block_at(chat.buf, row)
+  return block and block.id or nil
+end
+
 --- Send what is typed in place of the prompt.
 ---@param chat eca.Chat
 ---@param replace eca.EditReplace
@@ -70,6 +80,9 @@ local function submit(chat, replace)
   local edit = chat.edit --[[@as eca.Edit]]
   if edit.sending then
     notify.info('the prompt is being sent')
+  elseif transcript.range(chat.buf, edit.block) and edit.newest ~= newest(chat) then
+    edit.newest = newest(chat)
+    notify.warn('another prompt came after it: send again to replace both')
   elseif transcript.range(chat.buf, edit.block) then
     replace(steps_of(chat, edit))
   else
@@ -94,6 +107,7 @@ function M.begin(chat, block, text, replace)
   end
   chat.edit = {
     block = block,
+    newest = newest(chat),
     before = history.leave(chat.id, field.draft(chat.input)),
     sending = false,
     submit = function()
