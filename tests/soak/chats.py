@@ -92,8 +92,9 @@ def answer(user: User) -> None:
         user.lua("require('eca').approve(...)", {"id": one["id"], **taken})
     else:
         user.eca("approval")
-        user.keys(user.one_of(APPROVAL_KEYS))
-        user.keys("q")
+        if "eca://input/" not in user.current()[2]:  # else the request is gone, and they edit words
+            user.keys(user.one_of(APPROVAL_KEYS))
+            user.keys("q")
 
 
 def stop(user: User) -> None:
@@ -121,10 +122,11 @@ def read(user: User) -> None:
 
 
 def history(user: User) -> None:
-    """Change what was said; the words of that chat may be gone then."""
+    """Change what was said; the words of that chat may be gone then, or later."""
     chat, line = user.input(), user.one_of(HISTORY)
     if chat and line in ("rollback", "edit", "clear!"):
         user.words.pop(chat, None)
+        user.changing.add(chat)
     user.eca(line)
 
 

@@ -56,7 +56,8 @@ def rewrite(user: User) -> None:
     if code(user):
         user.ex(user.one_of(("1,3Eca rewrite as it was", "2Eca ask what is this", "1,2Eca act")))
         user.nvim.child.channel.pump(user.one_of((0, 0.3)))
-        user.keys(user.one_of(("do", "dO", "dx", "dX", "dC", "gg", "u", "<Esc>")))
+        if "eca://input/" not in user.current()[2]:  # else `u` undoes what was put back there
+            user.keys(user.one_of(("do", "dO", "dx", "dX", "dC", "gg", "u", "<Esc>")))
 
 
 def put(user: User) -> None:
@@ -101,6 +102,7 @@ def complete(user: User) -> None:
 def fields(user: User) -> None:
     """Paste into the input, take that back, and use its history."""
     if user.input():
+        user.keys("G$")  # inside a word the lines would stay in it
         user.nvim.paste("a long text\n" * 50)
         user.keys("<Esc>:silent! %s/a long text//e<CR>")
         user.keys("i<M-p><M-p><M-n><M-n><Esc>")

@@ -101,6 +101,7 @@ def close(user: User) -> list[str]:
     user.lua(CLOSE)
     deleted = delete(user)
     user.words.clear()
+    user.changing.clear()
     for action in ("quit!", "start", "quit!"):  # what went over the last connections is kept
         for server in SERVERS:
             user.eca(f"{action} {server}")

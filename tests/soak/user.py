@@ -81,12 +81,17 @@ class Sent:
 
 @dataclass
 class User:
-    """Acts on one Neovim. `words`: what was sent and must be found again, by chat."""
+    """Acts on one Neovim. `words`: what was sent and must be found again, by chat.
+
+    `changing`: chats whose history changes once the user answers, or sends what was edited: what
+    was said in them meanwhile goes with it.
+    """
 
     nvim: Neovim
     home: Path
     chance: random.Random = field(default_factory=random.Random)
     words: dict[str, list[Sent]] = field(default_factory=dict)
+    changing: set[str] = field(default_factory=set)
     sent: int = 0
     found: int = 0
     done: deque[str] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
@@ -179,8 +184,9 @@ class User:
         return f"word{self.sent:06}"
 
     def expect(self, chat: str, word: str) -> None:
-        """Expect to find a word in a chat."""
-        self.words.setdefault(chat, []).append(Sent(word))
+        """Expect to find a word in a chat, unless its history is about to change."""
+        if chat not in self.changing:
+            self.words.setdefault(chat, []).append(Sent(word))
 
     def send(self, text: str, chat: str | None = None, server: str | None = None) -> None:
         """Send a prompt with a word of its own, in a chat or a new one."""
