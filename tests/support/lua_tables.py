@@ -76,6 +76,7 @@ for _, name in ipairs(vim.fn.getcompletion('', 'augroup')) do
     counts[path] = (counts[path] or 0) + 1
   end
 end
+counts['buffers'] = #vim.api.nvim_list_bufs()
 counts['highlight groups'] = #vim.fn.getcompletion('', 'highlight')
 counts['autocommands'] = #vim.api.nvim_get_autocmds({})
 counts['namespaces'] = vim.tbl_count(vim.api.nvim_get_namespaces())

@@ -135,7 +135,7 @@ local function send(plan)
   input.show_end(plan.chat)
 end
 
---- Keep what the user has changed, and leave the window.
+--- Leave the window; what the user has changed is kept, and what another window shows.
 ---@param plan eca.ProposedPlan
 local function leave(plan)
   vim.bo[plan.buf].modified = false
@@ -144,10 +144,13 @@ local function leave(plan)
     others.call('TabNew', vim.cmd.tabnew) -- the last window cannot be closed
   end
   others.close(win)
+  local now = table.concat(vim.api.nvim_buf_get_lines(plan.buf, 0, -1, false), '\n')
+  if now == plan.text and #vim.fn.win_findbuf(plan.buf) == 0 then
+    return close(plan)
+  end
   if plan.origin then
     return_window.go_back(plan.origin)
   end
-  local now = table.concat(vim.api.nvim_buf_get_lines(plan.buf, 0, -1, false), '\n')
   if now ~= plan.text then
     notify.info('what you changed is kept: :Eca plan opens it again')
   end
@@ -188,6 +191,9 @@ local function create(plan)
   end
   map({ 'n', 'i' }, '<C-s>', send, 'send the plan')
   map('n', 'q', leave, 'close the plan')
+  plans = vim.tbl_filter(function(each) -- of those before, the user may have deleted some
+    return vim.api.nvim_buf_is_loaded(each.buf)
+  end, plans)
   plans[#plans + 1] = plan
 end
 
