@@ -19,7 +19,8 @@ TYPED = "vim.ui.input = function(_, done) done('a comment') end\n"
 KEPT = {
     "vim.": "what Neovim has loaded and parsed once",
     "eca.markdown.": "the languages and syntax groups that were shown",
-    "group nvim.": "Neovim keeps a name for each buffer that a language client was attached to",
+    "group lsp_b_": "Neovim keeps a name for each buffer that a language client was attached to",
+    "group nvim.lsp.b_": "the same in later versions",
 }
 """What grows meanwhile, and why it may."""
 PANELS = ("dashboard", "checkpoints", "jobs", "memory", "trace")
