@@ -15,10 +15,10 @@ from tests.ui.every_feature import PENDING, eca, panel, prompt
 from tests.ui.talk import catch_up, say, wait_idle
 
 CHATS = 5
-TYPED = "vim.ui.input = function(_, done) done('a comment') end\n"
 KEPT = {
     "vim.": "what Neovim has loaded and parsed once",
     "eca.markdown.": "the languages and syntax groups that were shown",
+    "eca.completion.editor_items.": "what was listed last",
     "group lsp_b_": "Neovim keeps a name for each buffer that a language client was attached to",
     "group nvim.lsp.b_": "the same in later versions",
 }
@@ -51,7 +51,6 @@ def use(nvim: Neovim, number: int) -> None:
     wait_idle(nvim)
     nvim.command("Eca changes")
     nvim.wait_until("vim.bo.buftype == 'quickfix'")
-    eca(nvim, "changes comment")
     nvim.command("cclose | EcaChat")
     eca(nvim, "grep greet")
     nvim.wait_until("vim.fn.win_gettype() == 'loclist'")
@@ -114,7 +113,7 @@ def round_of(nvim: Neovim) -> Counter[str]:
 def test_lua_keeps_nothing_of_chats_that_are_deleted(start_nvim: StartNeovim) -> None:
     command = [sys.executable, *WITHOUT_PAUSES]
     settings = {"server": {"command": command}, "approval": {"guard": 0}}
-    nvim = start_nvim(settings=settings, columns=120, lines=40, init=TYPED)
+    nvim = start_nvim(settings=settings, columns=120, lines=40)
     nvim.keys(":EcaChat<CR>")
     first = round_of(nvim)  # what is made at its first use is there then
     grown = {name: n for name, n in (round_of(nvim) - first).items() if n >= CHATS}
