@@ -72,7 +72,7 @@ def offered(nvim: Neovim) -> str | None:
 
 def offer(nvim: Neovim, keys: str, what: str) -> None:
     answer(nvim, type_keys(nvim, keys), text=what)
-    assert offered(nvim) == what
+    nvim.wait_for(lambda: offered(nvim) == what, f"{what!r} to be offered")
 
 
 def test_a_text_is_typed_along_and_accepted_by_word_and_line(start_nvim: StartNeovim) -> None:
