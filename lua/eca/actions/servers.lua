@@ -201,10 +201,9 @@ local known = {} ---@type table<string, eca.LoginWay[]> by server, as it was las
 ---@param chat string
 ---@param callback? fun(ways: eca.LoginWay[])
 local function list(chat, callback)
-  local asked = callback and return_window.asked()
   host.ask('list_logins', { chat = chat }, function(ways)
     known[mirror.server_name(chat)] = ways
-    if ways and callback and return_window.may_focus(asked, 'the list') then
+    if ways and callback then
       callback(ways)
     end
   end)
@@ -214,7 +213,11 @@ end
 ---@param intent 'log_in'|'log_out'
 ---@param chat string
 ---@param ways eca.LoginWay[]
-local function pick(intent, chat, ways)
+---@param asked eca.Asked
+local function pick(intent, chat, ways, asked)
+  if not return_window.may_focus(asked, 'the list') then
+    return
+  end
   choose.one(intent == 'log_in' and 'Log in' or 'Log out', ways, function(way)
     local about = way.about ~= '' and ('  ' .. way.about) or ''
     return display_width.cut(sanitize.line(way.name .. about), vim.o.columns - MARGIN)
@@ -243,11 +246,12 @@ function M.login(id)
   if id then
     return host.send('log_in', { chat = chat, way = id })
   end
+  local asked = return_window.asked()
   list(chat, function(ways)
     if #ways == 0 then
       notify.info('this server has no login: log in with its own program')
     else
-      pick('log_in', chat, ways)
+      pick('log_in', chat, ways, asked)
     end
   end)
 end
@@ -259,6 +263,7 @@ function M.logout(id)
   if id then
     return host.send('log_out', { chat = chat, way = id })
   end
+  local asked = return_window.asked()
   list(chat, function(ways)
     local is_several = false
     local logged_in = vim.tbl_filter(function(way)
@@ -270,7 +275,7 @@ function M.logout(id)
     elseif #logged_in == 0 then
       notify.info('you are not logged in')
     else
-      pick('log_out', chat, logged_in)
+      pick('log_out', chat, logged_in, asked)
     end
   end)
 end

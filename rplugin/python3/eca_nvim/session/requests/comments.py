@@ -64,7 +64,7 @@ class CommentRequests:
 
     def _put(self, intent: query_intents.PutComment) -> None:
         self._persistence.put_comment(intent)
-        self._show(self._chats.get(intent.chat).id)
+        self._show(self._chats.get(intent.chat).id)  # not of one that was deleted
 
     async def _texts(self, comments: Sequence[Comment]) -> Texts:
         paths = [path for it in comments for path in it.paths]
