@@ -34,7 +34,7 @@ async def test_what_was_written_at_once_is_read_at_once() -> None:
 async def test_others_are_heard_between_two_reads_of_a_fast_server(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pipes, "_room", memoryview(bytearray(4096)))
+    monkeypatch.setattr(pipes, "_READ_BYTES", 4096)
     reading, writing = os.pipe()
     heard, answering = os.pipe()
     order: list[str] = []

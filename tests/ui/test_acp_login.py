@@ -109,7 +109,7 @@ def test_an_agent_logs_in_by_itself(start_nvim: StartNeovim, tmp_path: Path) -> 
     assert sent["prompt"][0]["text"] == "hello"
     assert "You are logged in." in lines_of(nvim)
 
-    nvim.keys(":Eca logout<CR>")
+    nvim.keys(":Eca logout<CR>il<BS><Esc>")  # who types on is logged out all the same
     wait_line(nvim, "You are logged out.")
     assert agent.got("logout") == [{}]
     assert not draft(nvim)

@@ -74,7 +74,6 @@ def _decoded(data: bytes) -> str:
 
 _READ_BYTES = 256 * 1024
 _LAST_READS = 64  # another process that still has the pipe must not keep us reading for ever
-_room = memoryview(bytearray(_READ_BYTES))  # as much new memory for each read takes longer
 
 logger = logging.getLogger(__name__)
 
@@ -87,6 +86,7 @@ class ReadPipe:
         widen(file.fileno(), _READ_BYTES)  # each read costs, whatever it gets
         self.ended = anyio.Event()
         self._file = file
+        self._room = memoryview(bytearray(_READ_BYTES))  # new memory for each read takes longer
         self._waiting = anyio.CancelScope()
 
     async def run(self, sink: Callable[[bytes], None]) -> None:
@@ -117,8 +117,8 @@ class ReadPipe:
             if end.done():
                 return
             try:
-                count = self._file.readinto(_room)
-                data = None if count is None else bytes(_room[:count])
+                count = self._file.readinto(self._room)
+                data = None if count is None else bytes(self._room[:count])
                 if data:
                     sink(data)
             except Exception as fault:  # noqa: BLE001 - raised again in the awaiting task
@@ -127,7 +127,7 @@ class ReadPipe:
             if data == b"":  # None: a spurious wake-up
                 end.set_result(None)
             # Whatever else is ready comes first: Neovim's keys do not wait for a fast server.
-            elif data and len(data) == len(_room):
+            elif data and len(data) == _READ_BYTES:
                 loop.remove_reader(self._file)
                 loop.call_soon(listen)
 
