@@ -38,7 +38,9 @@ CLOSE = """
 for _, preview in ipairs(require('eca').previews()) do
   require('eca').drop({ id = preview.id })
 end
-vim.cmd('silent! tabonly! | silent! fclose! | silent! only! | set nowinfixbuf | silent! enew!')
+for _, command in ipairs({ 'tabonly!', 'fclose!', 'only!', 'set nowinfixbuf', 'enew!' }) do
+  vim.cmd('silent! ' .. command) -- each alone: Neovim 0.10 takes nothing after `fclose`
+end
 for _, buf in ipairs(vim.api.nvim_list_bufs()) do
   local name = vim.api.nvim_buf_get_name(buf)
   local is_file = not name:find('^eca://') or name:find('^eca://plan') -- which may have changes

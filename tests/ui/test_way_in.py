@@ -236,6 +236,19 @@ def test_a_float_with_no_guard_time_closes_by_itself(guard: int, stage: Neovim) 
     stage.wait_for(lambda: not in_float(stage), "the float is closed")
 
 
+@pytest.mark.either_nvim
+@pytest.mark.parametrize("by_user", [False, True])
+def test_a_float_that_is_closed_in_between_leaves_nothing(by_user: bool, stage: Neovim) -> None:
+    stage.lua("require('eca.approval.pause').LENGTH = 60000")
+    go_in(stage, approval("t1"))
+    stage.keys("a")
+    ask(stage)
+    stage.wait_screen("answered · next …")
+    stage.command("quit" if by_user else "tabnew | tabonly")
+    stage.wait_screen(lambda it: "answered" not in it)
+    assert stage.lua("return #vim.api.nvim_get_autocmds({ group = 'eca.prompt' })") == 0
+
+
 def test_the_mode_comes_back_when_nothing_follows(stage: Neovim) -> None:
     stage.lua("vim.keymap.set('i', '<F5>', '<Plug>(EcaApproval)')")
     stage.keys("ione two<Left>")

@@ -222,6 +222,7 @@ local function closed()
   local float = shown
   if float then
     shown = nil
+    vim.api.nvim_clear_autocmds({ group = group })
     local by_user = vim.api.nvim_get_current_win() == float.win
     vim.schedule(function()
       float.content.gone(by_user)
