@@ -137,20 +137,25 @@ def test_killing_the_host_ends_the_server_and_a_restart_goes_on(
     nvim.wait_until("require('eca').status().state == 'running'")
 
 
+@pytest.mark.parametrize("again", ["EcaChat", "lua require('eca').send('wait')"])
+@pytest.mark.parametrize("wiped", ["before", "after"])
 def test_a_chat_is_drawn_again_whose_buffers_and_host_are_gone(
-    start_nvim: StartNeovim, scripted_server: PrepareScript
+    wiped: str, again: str, start_nvim: StartNeovim, scripted_server: PrepareScript
 ) -> None:
     server = scripted_server(handshake(), turn(text("one")))
     nvim = start_chat(start_nvim, server)
     say(nvim, "go")
     wait_line(nvim, "one")
     host = host_of(nvim)
-    os.kill(host, signal.SIGSTOP)
-    nvim.keys(":silent! %bwipeout!<CR>")
-    nvim.keys("<C-w>o:EcaChat<CR>")
-    os.kill(host, signal.SIGKILL)
-    nvim.wait_until("require('eca').status().server == 'failed'")
+    os.kill(host, signal.SIGSTOP if wiped == "before" else signal.SIGKILL)
+    if wiped == "after":
+        nvim.wait_until("require('eca').status().server == 'failed'")
+    nvim.keys(f":silent! %bwipeout!<CR><C-w>o:{again}<CR>")
+    if wiped == "before":
+        os.kill(host, signal.SIGKILL)
+        nvim.wait_until("require('eca').status().server == 'failed'")
     nvim.take_errors()
+    nvim.keys(":EcaChat<CR>")
     say(nvim, "on")
     wait_line(nvim, "on")
     wait_line(nvim, "one")

@@ -363,9 +363,9 @@ class Session:
         self._servers.configured, self._servers.finding = options, finding
 
     def _open(self, opened: intents.OpenChat) -> None:
-        if opened.redraw and (known := self._chats.table.get(opened.chat)) is not None:
-            self._chats.show(redraw(known, now()))
         chat = self._chat(opened.chat, opened.server, again=not opened.redraw)
+        if opened.redraw:
+            self._chats.show(redraw(chat, now()))
         server = self._servers.of(chat)
         if opened.server not in (None, server.name):
             line = f"this chat stays with {server.name}: :Eca new starts one with {opened.server}"
