@@ -132,6 +132,12 @@ def commands(after: list[str], module: str) -> Iterator[str]:
     yield f"cmd {name}"
 
 
+def test_no_event_of_ours_has_neovim_obey_modelines() -> None:
+    for path in LUA:
+        code = path.read_text(encoding="utf-8")
+        assert code.count("nvim_exec_autocmds") == code.count(", modeline = false"), path
+
+
 @pytest.mark.parametrize("path", LUA, ids=lua_name)
 def test_lua_opens_files_in_one_module(path: Path) -> None:
     assert list(opens(path.read_text(encoding="utf-8"), lua_name(path))) == []

@@ -98,6 +98,20 @@ def test_a_write_keeps_cursor_marks_and_folds_and_is_one_undo_step(shown: Open) 
     assert list(nvim.lua("return _G.reported")) == []
 
 
+def test_a_write_obeys_no_modeline(shown: Open) -> None:
+    modeline = "vim: set textwidth=7 :\n"
+    shown.edit(b"one\n")
+    assert shown.write(modeline)["state"] == "written"
+    assert shown.nvim.eval("&textwidth") == 0
+    shown.edit(modeline.encode())
+    assert shown.nvim.eval("&textwidth") == 7  # as in any file that the user opens
+    shown.nvim.command("setlocal textwidth=9 | split other.txt")
+    shown.path = shown.path.with_name("other.txt")
+    shown.nvim.command("wincmd w")
+    assert shown.write("two\n")["state"] == "written"
+    assert shown.nvim.eval("&textwidth") == 9
+
+
 def test_what_is_not_written_leaves_buffer_and_file_as_they_were(shown: Open) -> None:
     nvim = shown.nvim
 
@@ -127,6 +141,10 @@ def test_what_is_not_written_leaves_buffer_and_file_as_they_were(shown: Open) ->
     nvim.command("autocmd BufWriteCmd *.txt let g:encrypted = 1")
     refused("a plugin has its own way")
     nvim.command("autocmd! BufWriteCmd *.txt")
+    nvim.command("set nowrite")
+    refused("Writing is disabled")
+    assert "\n" not in shown.write("agent's\n")["why"]  # no stack
+    nvim.command("set write")
     shown.edit("é\n".encode("latin-1"))
     nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'é, mine' })")
     answer = shown.write("→\n")

@@ -141,7 +141,7 @@ class Launch:
         """Return the command line; only this repository is on the runtime path."""
         return [
             *(str(neovim_binary(self.version)), "--embed", "--clean"),
-            *("--cmd", f"set rtp^={REPOSITORY} shortmess+=I"),
+            *("--cmd", f"set rtp^={REPOSITORY} shortmess+=I modeline"),
             *("--cmd", f"luafile {self.prelude}"),
             *self.arguments,
         ]

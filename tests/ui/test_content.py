@@ -137,6 +137,20 @@ def saying(evil: str, call: str) -> Steps:
     )
 
 
+def test_the_log_has_no_modelines(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim()
+    log = Path(nvim.lua("return require('eca.host.log').path()"))
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("12:00 stderr: vim: set textwidth=7 :\n")
+    nvim.keys(":Eca log<CR>")
+    assert nvim.eval("[expand('%:p'), &textwidth, &buflisted]") == [str(log), 0, 1]
+    with log.open("a") as more:
+        more.write("12:01 stderr: vim: set textwidth=8 :\n")
+    nvim.command("close | checktime")
+    nvim.keys(":Eca log<CR>")
+    assert nvim.eval("[line('$'), &textwidth]") == [2, 0]
+
+
 def test_text_of_a_server_is_only_ever_shown(
     start_nvim: StartNeovim, scripted_server: PrepareScript
 ) -> None:

@@ -34,7 +34,8 @@ local function end_typing(buf)
   local place = package.loaded['eca.completion.place']
   local typing = buf == vim.api.nvim_get_current_buf() and vim.api.nvim_get_mode().mode:find('^i')
   if typing and place and place.driver(buf) then
-    others.call('TextChangedI', vim.api.nvim_exec_autocmds, 'TextChangedI', { buffer = buf })
+    local options = { buffer = buf, modeline = false }
+    others.call('TextChangedI', vim.api.nvim_exec_autocmds, 'TextChangedI', options)
   end
 end
 

@@ -7,6 +7,7 @@
 --- - The build step of the installation runs in the plugin's folder, without blocking Neovim. Its
 ---   output goes to the log; the user gets one line at its start and one at its end.
 --- - A host that has failed is started again, and gets everything that was held for it.
+local files = require('eca.files')
 local host = require('eca.host')
 local log = require('eca.host.log')
 local notify = require('eca.ui.notify')
@@ -64,9 +65,17 @@ function M.help(topic)
   notify.warn(('no help on %s; :Eca help shows the contents'):format(topic or 'eca'))
 end
 
---- Open the log at its end.
+--- Open the log at its end. Servers write into it, so it has no modelines.
 function M.log()
-  vim.cmd.split({ args = { log.path() }, magic = { file = false } })
+  local path = vim.fn.fnamemodify(log.path(), ':p')
+  local buf, fault = files.add(path)
+  if not buf then
+    notify.warn(fault --[[@as string]])
+    return
+  end
+  vim.bo[buf].modeline = false
+  vim.cmd.split()
+  files.show(path, true)
   vim.cmd('normal! G')
   to_code.uncover()
 end

@@ -11,6 +11,7 @@
 local disk_check = require('eca.editor.checktime')
 local files = require('eca.files')
 local notify = require('eca.ui.notify')
+local others = require('eca.ui.others')
 local paths = require('eca.files.paths')
 local user_writes = require('eca.editor.user_writes')
 
@@ -244,7 +245,7 @@ local function replace(buf, text)
   for name, value in pairs(options) do
     vim.bo[buf][name] = value
   end
-  return (tostring(fault):gsub('^.*Vim[^:]*:', ''))
+  return others.words((tostring(fault):gsub('^.*Vim[^:]*:', '')))
 end
 
 local LINKED = 'a link leads elsewhere now'

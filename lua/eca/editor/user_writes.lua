@@ -70,7 +70,9 @@ vim.api.nvim_create_autocmd({ 'BufWritePost', 'FileWritePost', 'FileAppendPost' 
 ---@return any fault of a plugin; the file is written
 function M.by_agent(buf)
   by_agent[buf] = true
-  local worked, fault = pcall(vim.api.nvim_exec_autocmds, 'BufWritePost', { buffer = buf })
+  -- Else Neovim would obey modelines, in the user's buffer: the agent may have written one.
+  local options = { buffer = buf, modeline = false }
+  local worked, fault = pcall(vim.api.nvim_exec_autocmds, 'BufWritePost', options)
   by_agent[buf] = nil
   if saves[buf] then
     saves[buf], changed[buf] = vim.fn.undotree(buf).save_last, nil
