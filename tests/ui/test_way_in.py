@@ -197,7 +197,13 @@ def test_no_answer_is_taken_in_between(stage: Neovim) -> None:
 @pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("before", "keys", "typed"),
-    [("ione <Esc>", "Atwo", "one two"), ("ione ", "two", "one two"), ("i", "<lt>|\\", "<|\\")],
+    [
+        ("ione <Esc>", "Atwo", "one two"),
+        ("ione ", "two", "one two"),
+        ("i", "<lt>|\\", "<|\\"),
+        ("ione ", "über", "one über"),
+        ("ione ", "два 日本", "one два 日本"),
+    ],
 )
 def test_other_keys_leave_and_go_where_they_were_typed_for(
     stage: Neovim, before: str, keys: str, typed: str

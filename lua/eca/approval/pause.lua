@@ -10,10 +10,13 @@ local M = {}
 --- Milliseconds that it lasts at most.
 M.LENGTH = 1000
 
-local NAMED = '<BS> <Bslash> <CR> <Del> <Down> <End> <Esc> <Home> <Insert> <Left> <PageDown> '
-  .. '<PageUp> <Right> <S-Tab> <Space> <Tab> <Up> <lt>'
+--- Listens for letters that are too many to be mapped.
+local namespace = vim.api.nvim_create_namespace('eca.approval.pause')
 
---- Every key of a keyboard, as mappings name it.
+local NAMED = '<BS> <Bslash> <CR> <Del> <Down> <End> <Esc> <Home> <Insert> <Left> <PageDown> '
+  .. '<PageUp> <Right> <S-Tab> <Space> <Tab> <Up> <lt> <C-Left> <C-Right> <S-Left> <S-Right>'
+
+--- The keys of a keyboard, as mappings name them, without letters beyond ASCII.
 ---@return string[]
 local function all_keys()
   local keys = vim.split(NAMED, ' ')
@@ -57,6 +60,26 @@ function M.begin(win, choices, length, leave)
       end
     end, ms)
   end
+  local letters = ''
+  local function go_on(key)
+    leave()
+    vim.api.nvim_feedkeys(vim.keycode(key), 'it', false)
+    vim.api.nvim_feedkeys(letters, 'it', true) -- before that key
+    letters = ''
+  end
+  -- Such a letter does nothing here by itself.
+  vim.on_key(function(_, typed)
+    if not vim.api.nvim_buf_is_valid(buf) then
+      vim.on_key(nil, namespace)
+    elseif vim.api.nvim_get_current_buf() == buf and typed:find('^[\xC2-\xF4]') then
+      letters = letters .. typed
+      vim.schedule(function()
+        if letters ~= '' then
+          go_on('')
+        end
+      end)
+    end
+  end, namespace)
   local ignored = {} ---@type table<string, true>
   for _, choice in ipairs(choices) do
     ignored[choice.key] = true
@@ -66,8 +89,7 @@ function M.begin(win, choices, length, leave)
       if ignored[key] then
         wait(M.LENGTH)
       else
-        leave()
-        vim.api.nvim_feedkeys(vim.keycode(key), 'it', false)
+        go_on(key)
       end
     end, { buffer = buf, nowait = true })
   end
