@@ -189,6 +189,26 @@ def test_keys_go_when_it_waits_no_more(stage: Neovim, workspace: Path) -> None:
     assert sent(stage, "decide") == []
 
 
+@pytest.mark.either_nvim
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("keys", [":edit! README.md<CR>", ":bwipeout!<CR>", ":%bwipeout!<CR>"])
+def test_a_window_that_shows_another_buffer_is_no_side_any_more(
+    keys: str, is_open: bool, stage: Neovim, workspace: Path
+) -> None:
+    draw(stage, ["pending", [approval()]])
+    show(stage, workspace / "code.txt", is_open=is_open)
+    if is_open:
+        stage.keys("Gosome more<Esc>")
+    stage.keys(keys)
+    draw(stage, ["pending", []])
+    assert stage.eval("maparg('a', 'n') .. &l:winbar .. &l:diff") == "0"
+    assert "Error" not in stage.messages()
+    assert "cannot draw" not in stage.messages()
+    stage.command("silent! tabonly")
+    show(stage, workspace / "code.txt", is_open=is_open)
+    assert stage.eval("&l:diff") == 1
+
+
 def test_without_anything_to_remember(stage: Neovim, workspace: Path) -> None:
     screen = show(stage, workspace / "code.txt", remember=False)
     assert "A always" not in screen

@@ -232,6 +232,13 @@ local function watch(tab)
       end
     end,
   })
+  vim.api.nvim_create_autocmd('BufWipeout', { -- the user has opened another buffer in its window
+    group = tab.group,
+    buffer = tab.sides.bound,
+    callback = function()
+      forget(tab)
+    end,
+  })
   vim.api.nvim_create_autocmd('WinResized', {
     group = tab.group,
     callback = function()
