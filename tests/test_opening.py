@@ -209,7 +209,8 @@ OWN_NAMES = {
     "session/panels/trace.py": {"open", "fdopen"},  # a new file, by the name that the user gives
     "session/session.py": {"open"},  # of a fold
     "review/git.py": {"open"},  # a repository of ours
-    "review/repository.py": {"read_bytes", "write_text"},  # of ours
+    "review/checkpoint_store.py": {"read_bytes", "write_bytes"},  # of ours
+    "review/repository.py": {"read_bytes"},  # of ours
     "review/snapshots.py": {"read_bytes", "write_bytes"},  # of copies
     "server/find.py": {"read_bytes"},  # beside it
     # Only in the folder of what is installed, by names that have no folder in them.

@@ -223,7 +223,7 @@ def test_an_unreadable_file_is_named(store: CheckpointStore, root: Path) -> None
     for number in range(9):
         (root / str(number)).write_text("x")
     (root / "4").chmod(0)
-    assert store.take([str(root)]).refused == {str(root / "4"): "git cannot store it"}
+    assert store.take([str(root)]).refused == {str(root / "4"): "permission denied"}
 
 
 @pytest.mark.parametrize("damage", ["lock", "index", "objects"])
@@ -234,7 +234,7 @@ def test_what_a_kill_leaves_behind_is_mended(
     before = store.take([str(root)])
     (index,) = (tmp_path / "store").glob("index-*")
     if damage == "lock":
-        index.with_name(f"{index.name}-{os.getpid()}-{os.getpid()}.lock").write_text("")
+        (tmp_path / f"store/refs/latest/{os.getpid()}.lock").write_text("")
     elif damage == "index":
         index.write_bytes(index.read_bytes()[:20])
     else:
@@ -259,7 +259,7 @@ def later_than_now(root: Path) -> int:
     return moment
 
 
-def test_what_is_written_while_git_reads_is_not_in_the_tree(
+def test_what_is_written_while_files_are_read_is_not_in_the_tree(
     store: CheckpointStore, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("changed", "gone", "file", "folder/in"):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from tests.review.test_checkpoint_store import files, git, told
+from tests.review.test_checkpoint_store import git, told
 from tests.support.launch import REPOSITORY
 
 from eca_nvim.review.checkpoint_store import CheckpointStore
@@ -87,14 +87,16 @@ def test_odd_files_of_git_change_no_content_and_end(
 
 
 @pytest.mark.parametrize("place", ["", "inner/"])
-def test_a_pipe_for_attributes_costs_only_what_they_are_for(
+def test_a_pipe_for_attributes_costs_nothing(
     store: CheckpointStore, root: Path, place: str
 ) -> None:
     pipe(root / f"{place}.gitattributes")
-    tree = store.take([str(root)])
-    below = {path for path in files(root) if path.startswith(f"{root}/{place}")}
-    assert tree.refused.keys() == below
-    assert all(".gitattributes is not a regular file" in why for why in tree.refused.values())
+    before = store.take([str(root)])
+    assert before.refused == {}
+    (root / "inner" / "b").write_text("other")
+    assert told(store, before.id, store.take([str(root)]).id, root) == {
+        str(root / "inner" / "b"): ((b"inner/b", 0o644), (b"other", 0o644))
+    }
 
 
 def test_a_forged_index_names_nothing_outside(
@@ -138,7 +140,7 @@ def test_more_paths_than_a_pipe_holds_are_stored(store: CheckpointStore, root: P
 LEFT_BY_A_KILL = [
     *("packed-refs.lock", "packed-refs.new", "HEAD.lock", "config.lock", "gc.pid", "gc.pid.lock"),
     *("refs/checkpoints/1-1.lock", "objects/pack/tmp_pack_x", "objects/00/tmp_obj_x"),
-    *("objects/pack/.tmp-1-pack-x.pack", "index-0-1.lock"),
+    *("objects/pack/.tmp-1-pack-x.pack", "objects/pack/pack-x.keep", "index-0.1-1.new"),
 ]
 
 
@@ -201,15 +203,9 @@ FULL = "fatal: unable to write loose object file: No space left on device"
 
 @pytest.fixture(
     params=[
-        ("update-index", FULL, "exit 128", "No space left"),
-        (
-            "update-index",
-            "error: a: failed to insert into database\nfatal: Unable to process path a",
-            "exit 128",
-            "Unable to process",
-        ),
-        ("update-index", "", "kill -9 $$", "it was killed"),
-        ("hash-object", FULL, "exit 128", "No space left"),
+        ("fast-import", FULL, "exit 128", "No space left"),
+        ("fast-import", "error: cannot lock ref", "exit 1", "cannot lock ref"),
+        ("fast-import", "", "kill -9 $$", "it was killed"),
     ],
     ids=lambda param: param[3],
 )

@@ -157,6 +157,7 @@ def test_a_checkpoint_that_somebody_spoilt_is_told_and_not_put_back(
     assert blob.read() == b"before\n"
     shutil.rmtree(tmp_path / "store" / "objects" / "pack")
     stored = tmp_path / "store" / "objects" / blob.digest[:2] / blob.digest[2:]
+    stored.unlink(missing_ok=True)
     stored.parent.mkdir(exist_ok=True)
     spoilt = zlib.compress(b"blob 5\0other")
     if how != "removed":

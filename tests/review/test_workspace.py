@@ -117,7 +117,7 @@ def test_a_repository_in_another_or_in_none_has_its_own_say(
         make(inner, "file", "kept.log", "made/file")
         git(inner, "init", "-q")
         (inner / ".gitignore").write_text("made/\n")
-    stored, _ = storable_files(str(repository), 1 << 20, {})
+    stored = storable_files(str(repository), 1 << 20, {})
     assert stored.keys() == {".gitignore", "kept", "sub/kept", *names}
     assert found(tmp_path / "none") == names
 
@@ -142,7 +142,7 @@ def test_a_workspace_that_a_repository_around_it_ignores_is_stored(
     (tmp_path / ".gitignore").write_text(ignores)
     make(root, "file", "sub/file")
     refused = dict[str, str]()
-    assert storable_files(str(root), 1 << 20, refused)[0].keys() == {"file", "sub/file"}
+    assert storable_files(str(root), 1 << 20, refused).keys() == {"file", "sub/file"}
     assert refused == {}
 
 

@@ -1,16 +1,15 @@
 """Checkpoint store: the files of a workspace at many moments, in a git repository of our own.
 
 Rules kept here:
-- git does the storing. It never reads the project's repository, but for the list of its files, and
-  nothing of the user's or the system's configuration: no hooks, filters or conversions run, and
-  contents are stored byte for byte.
-- A path that git refuses costs only itself, and is named. A fault of the store or of its disk is no
-  fault of a path: no tree is made then, and what was half written goes.
-- A tree is taken with a copy of the index, which then takes its place: two Neovims never wait for
-  each other, and a kill leaves it whole. A damaged index is made again. Objects and references are
-  git's own to keep whole, after a kill at any moment, too.
+- git does the storing, of contents that we have read: it opens no file of a project, and runs no
+  hooks, filters or conversions. Only the project's own git lists its files.
+- A path that cannot be read costs only itself, and is named. A fault of the store or of its disk is
+  no fault of a path: no tree is made then, and what was half written goes.
+- What is known of a folder's files is replaced in one step: two Neovims never wait for each other,
+  and a kill leaves it whole. If it is damaged all files are read. Objects and references are git's
+  own to keep whole, after a kill at any moment, too.
 - A tree of a moment has nothing that was done later: a file that was written or deleted since, also
-  while git reads, stands in it as it was stored before, or it is missing in it. It is named.
+  while files are read, stands in it as it was stored before, or it is missing in it. It is named.
 - Links are stored, and not followed. git keeps no permissions but 644 and 755: others are kept
   beside the tree, else a secret would come back readable.
 - All calls block: they run in a thread.
@@ -18,7 +17,6 @@ Rules kept here:
 
 import json
 import os
-import shutil
 import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -26,31 +24,37 @@ from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from stat import S_IMODE, S_ISREG, S_IXUSR
 from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 from eca_nvim.digests import name_digest
-from eca_nvim.review.git import GitFailed, NoRoom, PathRefused, run_git, run_module
+from eca_nvim.review.git import GitFailed, NoRoom, run_git, run_module
 from eca_nvim.review.repository import (
+    TREE,
+    commit,
+    entry,
     make_repository,
+    parted,
     read_object,
     read_packed,
     require_space,
     size_of,
     sweep,
 )
-from eca_nvim.review.workspace import REFUSED, changed_after, storable_files
+from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
+from eca_nvim.review.workspace import changed_after, storable_files
 
 REFERENCES: Final = "refs/checkpoints/"
 MOST_FILE_BYTES: Final = 20 << 20
 """Bytes of a file that is stored, at most, unless the user's options say otherwise."""
 
 SECONDS_PER_DAY: Final = 86_400
-BATCH: Final = 5000
-"""Files that git adds at once: the time that it takes for a pack grows with the square of them."""
-FEW: Final = 1 << 20
+MOST_FED: Final = 16 << 20
+"""Bytes of files that git is given at once, or a file of more: they are in memory."""
+FEW: Final = 1 << 18
 """Bytes of an index that lists few files: some thousands."""
 FEW_AT_FIRST: Final = 1000
 """Names in a folder without an index: to count more would take as long as to start a process."""
@@ -59,9 +63,34 @@ UNKNOWN: Final = "it was changed while the first checkpoint was made"
 NAMED: Final = 400
 """Files that are named to git at once."""
 _LINK: Final = "120000"
-_MODES: Final = "modes"
-_GONE: Final = b"0 0000000000000000000000000000000000000000\t%s"
-"""The entry that takes a file out of an index."""
+_MODES: Final = b"modes-"
+_LATEST: Final = "refs/latest/"
+"""Where each Neovim has its latest tree, so that git keeps it for the next one."""
+
+
+_EMPTY: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""Git's id of a tree without files, which it always has."""
+_TICK: Final = 2 * 10**9
+"""Nanoseconds in which changes of a file may have the same time, at most."""
+_KNOWN_MODES: Final = frozenset({0o644, 0o755})
+"""The permissions that git keeps."""
+
+Files: TypeAlias = Mapping[str, os.stat_result]
+"""Files by their path in a folder."""
+_Mark: TypeAlias = tuple[int, int, int, int]
+"""What changes with a file: its time of change (ctime), size, number on the disk, and mode."""
+
+
+class _Known(Struct, frozen=True, array_like=True):
+    """What is stored of a folder: its tree, and the files as they were at `began`."""
+
+    tree: str = _EMPTY
+    began: int = 0
+    files: Mapping[bytes, _Mark] = {}
+
+    def has(self, path: bytes, mark: _Mark) -> bool:
+        """Return whether a file is surely stored as it is."""
+        return self.files.get(path) == mark and mark[0] < self.began - _TICK
 
 
 class Tree(Struct, frozen=True):
@@ -111,6 +140,7 @@ class CheckpointStore:
         self._process = process
         self._most_bytes = most_bytes
         self._run = partial(run_git, folder)
+        self._latest = f"{_LATEST}{process}"
 
     # --- trees ------------------------------------------------------------------------------------
 
@@ -132,56 +162,83 @@ class CheckpointStore:
 
     def take_here(self, roots: Sequence[str], until: int | None = None) -> Tree:
         """Do what `take` does, in this process."""
-        began = time.time_ns() if until is None else until
+        now, refused = time.time_ns(), dict[str, str]()
         make_repository(self._folder)
-        require_space(self._folder, 0)
-        try:
-            tree, refused = self._take(roots, until)
-            return Tree(tree, tuple(roots), began, time.time_ns(), refused)
-        except GitFailed:
-            sweep(self._folder)
-            raise
-
-    def _take(self, roots: Sequence[str], until: int | None) -> tuple[str, Mapping[str, str]]:
-        refused: dict[str, str] = {}
-        entries: list[str] = []
-        for root in roots:
-            name = name_digest(os.fsencode(root))
-            tree, modes = self._take_root(root, refused, until)
-            entries += [f"040000 tree {tree}\t{name}", f"100644 blob {modes}\t{_MODES}-{name}"]
-        ordered = sorted(set(entries), key=lambda it: it.partition("\t")[2])
-        listing = "".join(f"{it}\0" for it in ordered)
-        return self.made("mktree", "-z", fed=listing.encode()), refused
-
-    def _take_root(self, root: str, refused: dict[str, str], until: int | None) -> tuple[str, str]:
-        """Return the ids of the tree of a folder, and of the permissions beside it."""
-        wanted, modes = storable_files(root, self._most_bytes, refused)
-        kept = self._index(root)
-        index = kept.with_name(f"{kept.name}-{self._process}-{os.getpid()}")
+        wanted = {it: storable_files(it, self._most_bytes, refused) for it in roots}
         for is_last in (False, True):
-            Path(f"{index}.lock").unlink(missing_ok=True)  # of a git that was killed
+            require_space(self._folder, 0)
             try:
-                with suppress(OSError):  # without it all files are read
-                    then = kept.stat()  # git looks again at files that are no older
-                    shutil.copyfile(kept, index)
-                    os.utime(index, ns=(then.st_atime_ns, then.st_mtime_ns))
-                self._update(root, index, wanted, refused, until)
-                tree = self._run("write-tree", root=root, index=index).decode().strip()
-                index.replace(kept)
-                break
+                tree = self._take(wanted, now, until, refused)
+                return Tree(tree, tuple(roots), until or now, time.time_ns(), refused)
             except GitFailed as fault:
-                if is_last or isinstance(fault, NoRoom) or not kept.exists():
+                sweep(self._folder)
+                if is_last or isinstance(fault, NoRoom):
                     raise
-                require_space(self._folder, 0)
-                kept.unlink(missing_ok=True)  # it is damaged, or names objects that are gone
-            finally:
-                index.unlink(missing_ok=True)
-        listed = b"".join(b"%o %b\0" % (mode, os.fsencode(path)) for path, mode in modes)
-        return tree, self.made("hash-object", "-w", "--stdin", fed=listed)
+                for root in roots:  # it may name objects that are gone
+                    self._index(root).unlink(missing_ok=True)
+        raise AssertionError
+
+    def _take(
+        self, wanted: Mapping[str, Files], now: int, until: int | None, refused: dict[str, str]
+    ) -> str:
+        """Store the wanted files of each root, looked at after `now`; return the id of the tree."""
+        entries: list[bytes] = []
+        for root, files in wanted.items():
+            name, known = name_digest(os.fsencode(root)).encode(), self._known(root)
+            marks = {os.fsencode(path): _mark(it) for path, it in files.items()}
+            fresh = [it for it, mark in marks.items() if not known.has(it, mark)]
+            require_space(self._folder, sum(marks[it][1] for it in fresh))
+            tree, gone = known.tree, known.files.keys() - marks.keys()  # what goes makes room
+            changed = self._changed(root, [*gone, *fresh], known, marks, until, refused)
+            for part in parted(changed, MOST_FED):
+                tree = self.commit(self._latest, {}, [entry(b"", tree, TREE), *part])[1]
+            self._note(root, _Known(tree, now, marks))
+            odd = ((S_IMODE(it[3]), path) for path, it in marks.items() if S_ISREG(it[3]))
+            modes = b"".join(b"%o %b\0" % it for it in odd if it[0] not in _KNOWN_MODES)
+            entries += [entry(name, tree, TREE), entry(_MODES + name, modes)]
+        return self.commit(self._latest, {}, entries)[1]
+
+    def _changed(
+        self,
+        root: str,
+        paths: Iterable[bytes],
+        known: _Known,
+        marks: dict[bytes, _Mark],
+        until: int | None,
+        refused: dict[str, str],
+    ) -> Iterator[bytes]:
+        """Yield entries of files that may have changed; `marks` become those of what is stored."""
+        blobs = Blobs(most_bytes=self._most_bytes)
+        for path in paths:
+            place, mark = f"{root}/{os.fsdecode(path)}", marks.pop(path, None)
+            file = Snapshot() if mark is None else take_snapshot(place, blobs, follow=False)
+            if until is not None and changed_after(place, until):
+                refused[place] = LATE if known.began else UNKNOWN
+                marks |= {path: known.files[path]} if path in known.files else {}
+                continue
+            if file.fault is not None:
+                refused[place] = file.fault
+            if mark is not None and file.blob is not None:
+                marks[path] = mark
+            kind = "100755" if file.mode & S_IXUSR else "100644"
+            yield entry(path, file.content, _LINK if file.is_link else kind)
 
     def _index(self, root: str) -> Path:
-        """Return git's list of the files of a folder."""
+        """Return the file that has what is known of a folder."""
         return self._folder / f"index-{name_digest(os.fsencode(root))}"
+
+    def _known(self, root: str) -> _Known:
+        """Return what is known of a folder; nothing if that is damaged, and all files are read."""
+        with suppress(OSError, msgspec.DecodeError):
+            return msgspec.msgpack.decode(self._index(root).read_bytes(), type=_Known)
+        return _Known()
+
+    def _note(self, root: str, known: _Known) -> None:
+        """Note what is known of a folder; a kill leaves what was known before."""
+        new = self._index(root).with_suffix(f".{self._process}-{os.getpid()}.new")
+        with suppress(OSError):  # all files are read once more
+            new.write_bytes(msgspec.msgpack.encode(known))
+            new.replace(self._index(root))
 
     def _has_few(self, root: str) -> bool:
         """Return whether a folder had few files, the last time; at first, whether it has."""
@@ -191,79 +248,19 @@ class CheckpointStore:
             names = (it for _, folders, files in os.walk(root) for it in (*folders, *files))
             return next(islice(names, FEW_AT_FIRST, None), None) is None
 
-    def _update(
-        self,
-        root: str,
-        index: Path,
-        wanted: Mapping[str, os.stat_result],
-        refused: dict[str, str],
-        until: int | None,
-    ) -> None:
-        """Make the index hold exactly the wanted files, but for those that git refuses."""
-        is_first = not index.exists()
-        last = 0 if is_first else index.stat().st_mtime_ns
-        fresh = sum(it.st_size for it in wanted.values() if it.st_ctime_ns >= last)
-        require_space(self._folder, fresh)
-        fed, before = [*map(os.fsencode, wanted)], self._entries(root, index)
-        self._enter(root, index, (_GONE % it for it in before.keys() - {*fed}))
-        for first in range(0, len(fed), BATCH):
-            for path in self._add(root, index, fed[first : first + BATCH], is_first=is_first):
-                refused[f"{root}/{os.fsdecode(path)}"] = REFUSED
-        if until is not None:
-            late = self._take_back(root, index, before, until)
-            refused |= dict.fromkeys(late, UNKNOWN if is_first else LATE)
-
-    def _take_back(
-        self, root: str, index: Path, before: Mapping[bytes, bytes], until: int
-    ) -> list[str]:
-        """Let the index have what it had of files that have changed since `until`; return these."""
-        differing = {path for path, _ in before.items() ^ self._entries(root, index).items()}
-        late = [it for it in differing if changed_after(f"{root}/{os.fsdecode(it)}", until)]
-        self._enter(root, index, (before.get(it, _GONE % it) for it in late))
-        return [f"{root}/{os.fsdecode(it)}" for it in late]
-
-    def _entries(self, root: str, index: Path) -> Mapping[bytes, bytes]:
-        """Return what an index has of each file, as `update-index` reads it, by relative path."""
-        listed = self._run("ls-files", "-z", "--stage", root=root, index=index)
-        return {it.partition(b"\t")[2]: it for it in listed.split(b"\0") if it}
-
-    def _enter(self, root: str, index: Path, entries: Iterable[bytes]) -> None:
-        """Set what an index has of some files, as `_entries` returns it."""
-        if fed := b"".join(it + b"\0" for it in entries):
-            command = ("update-index", "-z", "--replace", "--index-info")
-            self._run(*command, root=root, index=index, fed=fed)
-
-    def _add(
-        self, root: str, index: Path, paths: Sequence[bytes], *, is_first: bool
-    ) -> Iterator[bytes]:
-        """Add files; yield those that git refuses: it refuses all if it refuses one."""
-        # At first contents go into packs: thousands of loose objects take twice as long.
-        options = ("-c", "core.bigFileThreshold=1") if is_first else ()
-        command = (*options, "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
-        try:
-            fed = b"".join(path + b"\0" for path in paths)
-            self._run(*command, root=root, index=index, fed=fed)
-        except PathRefused:
-            if len(paths) == 1:
-                yield from paths
-                return
-            half = len(paths) // 2
-            yield from self._add(root, index, paths[:half], is_first=is_first)
-            yield from self._add(root, index, paths[half:], is_first=is_first)
-
     def changes(self, old: str, new: str, roots: Iterable[str]) -> Mapping[str, Change]:
         """Return what differs between two trees by absolute path, in the folders that both have."""
         found: dict[str, Change] = {}
-        both = set.intersection(*({*self._listed("-d", "--name-only", it)} for it in (old, new)))
+        both = set.intersection(*({*self._listed("--name-only", it)} for it in (old, new)))
         for root in roots:
             name = name_digest(os.fsencode(root))
-            if name.encode() not in both:
+            if _MODES + name.encode() not in both:
                 continue
             before, after = self._modes(old, name), self._modes(new, name)
-            compared = ("-r", "-z", "--no-renames", f"{old}:{name}", f"{new}:{name}")
+            compared = ("-r", "-z", "--no-renames", old, new, "--", name)
             fields = self._run("diff-tree", *compared).split(b"\0")
-            for about, path in zip(fields[::2], fields[1::2], strict=False):
-                kinds = about.decode().lstrip(":").split(" ")
+            for about, inner in zip(fields[::2], fields[1::2], strict=False):
+                kinds, path = about.decode().lstrip(":").split(" "), inner.partition(b"/")[2]
                 found[f"{root}/{os.fsdecode(path)}"] = (
                     _stored(kinds[0], kinds[2], before.get(path)),
                     _stored(kinds[1], kinds[3], after.get(path)),
@@ -279,14 +276,14 @@ class CheckpointStore:
         self, tree: str, root: str, paths: Iterable[str]
     ) -> Iterator[tuple[str, StoredFile | None]]:
         """Yield those of some files that a folder of a tree has. Raises GitFailed."""
-        asked = [it.removeprefix(f"{root}/") for it in paths if it.startswith(f"{root}/")]
         name = name_digest(os.fsencode(root))
+        asked = [name + it.removeprefix(root) for it in paths if it.startswith(f"{root}/")]
         modes = self._modes(tree, name) if asked else {}
         for first in range(0, len(asked), NAMED):
             part = asked[first : first + NAMED]
-            for entry in self._listed(f"{tree}:{name}", "--", *part):
-                about, _, path = entry.partition(b"\t")
-                kind, _, blob = about.decode().split(" ")
+            for line in self._listed(tree, "--", *part):
+                about, _, inner = line.partition(b"\t")
+                (kind, _, blob), path = about.decode().split(" "), inner.partition(b"/")[2]
                 yield f"{root}/{os.fsdecode(path)}", _stored(kind, blob, modes.get(path))
 
     def _listed(self, *arguments: str) -> list[bytes]:
@@ -300,14 +297,19 @@ class CheckpointStore:
         """Return those of some contents that take long to read. Raises GitFailed."""
         return read_packed(self._folder, blobs) if blobs else {}
 
-    def made(self, task: str, *arguments: str, fed: bytes = b"") -> str:
-        """Have git make something in the store; return the id that it prints. Raises GitFailed."""
+    def commit(
+        self, reference: str, about: Mapping[str, object], entries: Iterable[bytes]
+    ) -> tuple[str, str]:
+        """Keep a tree by a reference, with what is said of it; return the ids of commit and tree.
+
+        entries: what is in it (`entry`). Raises GitFailed.
+        """
         make_repository(self._folder)
-        return self._run(task, *arguments, fed=fed).decode().strip()
+        return commit(self._folder, reference, json.dumps(about).encode(), entries)
 
     def _modes(self, tree: str, name: str) -> Mapping[bytes, int]:
-        kept = self._run("cat-file", "blob", f"{tree}:{_MODES}-{name}")
-        pairs = (entry.split(b" ", 1) for entry in kept.split(b"\0") if entry)
+        kept = self.content(f"{tree}:{_MODES.decode()}{name}")
+        pairs = (it.split(b" ", 1) for it in kept.split(b"\0") if it)
         return {path: int(mode, 8) for mode, path in pairs}
 
     # --- checkpoints ------------------------------------------------------------------------------
@@ -315,7 +317,7 @@ class CheckpointStore:
     def keep(self, tree: str, moment: int, about: Mapping[str, object]) -> Checkpoint:
         """Keep a tree. Raises GitFailed."""
         kept = Checkpoint(f"{moment}-{self._process}", tree, moment, about)
-        self.refer(f"{REFERENCES}{kept.id}", tree, about)
+        self.commit(f"{REFERENCES}{kept.id}", about, [entry(b"", tree, TREE)])
         return kept
 
     def checkpoints(self) -> list[Checkpoint]:
@@ -326,13 +328,6 @@ class CheckpointStore:
                 found.append(Checkpoint(name, tree, int(name.partition("-")[0]), about))
         return sorted(found, key=lambda it: it.time, reverse=True)
 
-    def refer(self, reference: str, tree: str, about: Mapping[str, object]) -> str:
-        """Keep a tree by a reference, with what is said of it; return the commit."""
-        said = json.dumps(about).encode()  # ASCII: names may be any bytes
-        commit = self.made("commit-tree", "-F", "-", tree, fed=said)
-        self._run("update-ref", reference, commit)
-        return commit
-
     def references(self, above: str) -> Iterator[tuple[str, str, str, dict[str, object]]]:
         """Yield the references below one: name, commit, tree, and what is said of each."""
         if not self._folder.exists():
@@ -340,11 +335,11 @@ class CheckpointStore:
         form = "--format=%(refname)%00%(objectname)%00%(tree)%00%(contents)%00"
         listed = self._run("for-each-ref", form, above).decode(errors="replace")
         fields = iter(listed.replace("\0\n", "\0").split("\0"))
-        for name, commit, tree, said in zip(fields, fields, fields, fields, strict=False):
+        for name, made, tree, said in zip(fields, fields, fields, fields, strict=False):
             with suppress(ValueError):
                 about = json.loads(said)
                 if isinstance(about, dict):
-                    yield name.removeprefix(above), commit, tree, about
+                    yield name.removeprefix(above), made, tree, about
 
     def drop(self, names: Iterable[str], above: str = REFERENCES) -> None:
         """Forget checkpoints, or other references; what they had goes with the next `prune`."""
@@ -357,12 +352,8 @@ class CheckpointStore:
 
         Raises GitFailed.
         """
-        sweep(self._folder)
+        self.drop((name for name, *_ in self.references(_LATEST)), _LATEST)
         self._run("gc", "--quiet", "--prune=1.day.ago")
-        for copy in self._folder.glob("index-*-*"):  # a kill has left it, unless it is in use
-            with suppress(OSError):
-                if time.time() - copy.lstat().st_ctime > SECONDS_PER_DAY:
-                    copy.unlink()
 
     def is_due(self) -> bool:
         """Return whether nothing was removed for a day; the next call says no."""
@@ -376,6 +367,10 @@ class CheckpointStore:
     def size(self) -> int:
         """Return the bytes that the store takes."""
         return size_of(self._folder)
+
+
+def _mark(status: os.stat_result) -> _Mark:
+    return status.st_ctime_ns, status.st_size, status.st_ino, status.st_mode
 
 
 def _stored(kind: str, blob: str, mode: int | None) -> StoredFile | None:

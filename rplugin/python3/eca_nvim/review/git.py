@@ -36,19 +36,13 @@ MISSING: Final = "git is not installed: checkpoints need it"
 
 _OPTIONS: Final = {
     "core.attributesFile": os.devnull,
-    "core.fileMode": "true",
+    "core.bare": "true",
     "core.hooksPath": os.devnull,
-    "core.ignoreCase": "false",
-    "core.precomposeUnicode": "false",
     "core.protectHFS": "false",
     "core.protectNTFS": "false",
-    "core.symlinks": "true",
     "gc.auto": "0",
-    "index.version": "4",
     "pack.threads": "1",
     "pack.windowMemory": "64m",
-    "user.email": "eca",
-    "user.name": "eca",
 }
 """What differs from what git does by itself, or may be another value on another system."""
 _RUN: Final = (
@@ -58,10 +52,6 @@ _RUN: Final = (
 _OPENS_A_PIPE = "wait_for_partner"
 """Where Linux has a process sleep that opens a named pipe without a writer."""
 
-_OF_PATHS: Final = ("fatal: Unable to process path", "fatal: failed to read")
-_STORE_FAULT, _CHANGED_MEANWHILE = "failed to insert into database", "while indexing"
-"""How git complains about one path, unless it could not store what it had read."""
-
 
 class GitFailed(Exception):
     """Raised when git cannot do what was asked; the text says why in one line."""
@@ -69,10 +59,6 @@ class GitFailed(Exception):
 
 class NoRoom(GitFailed):
     """Raised when the disk is full, or a file may not become that large."""
-
-
-class PathRefused(GitFailed):
-    """Raised when git does not take one of the paths that it is fed, and so none of them."""
 
 
 def clean_environment() -> dict[str, str]:
@@ -122,26 +108,20 @@ def _tells_case(folder: str) -> bool:
     return name != name.swapcase() and not os.path.lexists(f"{above}/{name.swapcase()}")
 
 
-def run_git(
-    repository: Path,
-    task: str,
-    *arguments: str,
-    root: str | None = None,
-    index: Path | None = None,
-    fed: bytes = b"",
-) -> bytes:
-    """Run a task of git for a bare repository; return what it prints. Raises GitFailed.
-
-    root: the folder whose files it is about; index: the file for its list of them.
-    """
-    options: list[str] = []
-    for name, value in {**_OPTIONS, "core.bare": str(root is None).lower()}.items():
-        options += ["-c", f"{name}={value}"]
+def run_git(repository: Path, task: str, *arguments: str, fed: bytes = b"") -> bytes:
+    """Run a task of git for a bare repository; return what it prints. Raises GitFailed."""
+    options = [it for pair in _OPTIONS.items() for it in ("-c", "=".join(pair))]
     command = [*_priority(), _git(), *options, task, *arguments]
-    environment, folder = _environment(repository, root, index), root or str(repository)
+    environment = clean_environment() | {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_DIR": str(repository),
+        "GIT_LITERAL_PATHSPECS": "1",
+        "LC_ALL": "C",
+    }
     try:
         with locked(repository, fcntl.LOCK_SH) as lock:
-            return _run(command, fed, environment, folder, PATIENCE, lock)
+            return _run(command, fed, environment, str(repository), PATIENCE, lock)
     except OSError as fault:
         raise GitFailed(f"{repository}: {fault.strerror}") from fault
 
@@ -258,21 +238,4 @@ def _fault(said: str) -> GitFailed:
     """Return the fault of a git that has ended with complaints, or none: it was killed."""
     lines = said.split(LINE)
     line = next((it for it in lines if it.startswith("fatal: ")), lines[-1] or "it was killed")
-    is_stored = _STORE_FAULT not in said or _CHANGED_MEANWHILE in said
-    kind = PathRefused if line.startswith(_OF_PATHS) and is_stored else GitFailed
-    return kind(f"git: {line.removeprefix('fatal: ')}")
-
-
-def _environment(repository: Path, root: str | None, index: Path | None) -> Mapping[str, str]:
-    environment = clean_environment() | {
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_DIR": str(repository),
-        "GIT_LITERAL_PATHSPECS": "1",
-        "LC_ALL": "C",
-    }
-    if root is not None:
-        environment["GIT_WORK_TREE"] = root
-    if index is not None:
-        environment["GIT_INDEX_FILE"] = str(index)
-    return environment
+    return GitFailed(f"git: {line.removeprefix('fatal: ')}")

@@ -1,16 +1,17 @@
 """Repository: a repository of our own: it is made, read, swept and measured; blocks.
 
 Rules kept here:
-- What a project says of its files counts less than what stands in the repository: contents are
-  stored as they are.
+- What is stored is read by us and given to git, which reads no file of a project: contents are
+  stored as they are, whatever attributes or links there are.
 - What killed gits have left is removed, but only while no git runs there.
 """
 
 import fcntl
 import os
 import shutil
+import time
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -23,11 +24,12 @@ MOST_READ_AHEAD: Final = 16 << 20
 """Bytes of contents that are read together, at most."""
 _BLOCK: Final = 512
 """Bytes in which the space of files is counted (`st_blocks`)."""
-_ATTRIBUTES: Final = "* -text -filter -ident -working-tree-encoding -diff -merge\n"
+TREE: Final = "040000"
+"""Git's mode of a folder."""
 _LEFT: Final = (
     *("*.lock", "*.new", "gc.pid", "fast_import_crash_*", "info/refs_*", "refs/**/*.lock"),
     *("objects/??/tmp_*", "objects/pack/tmp_*", "objects/pack/.tmp-*", "objects/info/*.lock"),
-    "objects/info/*_??????",
+    *("objects/info/*_??????", "objects/pack/*.keep"),
 )
 """What git removes when it ends, and leaves behind if it is killed or the disk is full."""
 
@@ -42,10 +44,8 @@ def make_repository(folder: Path) -> None:
     made = folder.with_name(f"{folder.name}-{os.getpid()}")
     try:
         shutil.rmtree(made, ignore_errors=True)  # left by a kill
-        (made / "info").mkdir(parents=True)
-        made.chmod(0o700)
+        made.mkdir(0o700, parents=True)
         run_git(made, "init", "--quiet", "--bare", "--template=", str(made))
-        (made / "info" / "attributes").write_text(_ATTRIBUTES)
         with suppress(OSError):
             made.rename(folder)
         if not folder.exists():
@@ -54,6 +54,43 @@ def make_repository(folder: Path) -> None:
         raise GitFailed(f"{made}: {fault.strerror}") from fault
     finally:
         shutil.rmtree(made, ignore_errors=True)
+
+
+def commit(
+    repository: Path, reference: str, message: bytes, entries: Iterable[bytes]
+) -> tuple[str, str]:
+    """Set a reference to a new commit; return its id and that of its tree. Raises GitFailed.
+
+    entries: what is in the tree, as `entry` returns it.
+    """
+    about = (reference.encode(), int(time.time()), len(message), message)
+    head = b"commit %b\nmark :1\ncommitter eca <eca> %d +0000\ndata %d\n%b\n" % about
+    fed = b"".join((head, *entries, b'ls ""\n\nget-mark :1\n'))
+    told = run_git(repository, "fast-import", "--quiet", "--force", "--depth=0", fed=fed).split()
+    return told[-1].decode(), told[2].decode()
+
+
+def entry(path: bytes, what: bytes | str | None = None, mode: str = "100644") -> bytes:
+    """Return an entry of a tree: a content, or git's id of what it has; None: there is none."""
+    place = path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+    if what is None:
+        return b'D "%b"\n' % place
+    if isinstance(what, str):
+        return b'M %b %b "%b"\n' % (mode.encode(), what.encode(), place)
+    return b'M %b inline "%b"\ndata %d\n%b\n' % (mode.encode(), place, len(what), what)
+
+
+def parted(entries: Iterable[bytes], most: int) -> Iterator[Sequence[bytes]]:
+    """Yield parts of some bytes at most, or of one entry."""
+    part, size = list[bytes](), 0
+    for each in entries:
+        if part and size + len(each) > most:
+            yield part
+            part, size = [], 0
+        part.append(each)
+        size += len(each)
+    if part:
+        yield part
 
 
 def read_object(repository: Path, name: str) -> bytes:

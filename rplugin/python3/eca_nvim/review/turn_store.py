@@ -19,6 +19,7 @@ import msgspec
 from eca_nvim.digests import name_digest
 from eca_nvim.review.checkpoint_store import CheckpointStore
 from eca_nvim.review.git import GitFailed
+from eca_nvim.review.repository import TREE, entry
 from eca_nvim.review.snapshots import Blob, Blobs
 from eca_nvim.review.turn_changes import TurnChanges
 from eca_nvim.system import start_time
@@ -48,18 +49,14 @@ class TurnStore:
             return blob.digest
 
         told = msgspec.to_builtins(turn, enc_hook=noted)
-        text = json.dumps({key: told[key] for key in _SAVED}).encode()
-        loose = [it.content for it in contents.values() if it.content is not None]
-        if loose:
-            fed = b"".join(b"blob\ndata %d\n%b\n" % (len(it), it) for it in loose)
-            self._store.made("fast-import", "--quiet", fed=fed)
-        written = self._store.made("hash-object", "-w", "--stdin", fed=text)
-        entries = [f"100644 blob {it}\t{it}" for it in contents]
-        entries += [f"100644 blob {written}\t{_RECORD}"]
-        entries += [f"040000 tree {it.id}\tstart-{n}" for n, it in enumerate(turn.starts)]
-        listing = "".join(f"{it}\0" for it in entries).encode()
-        tree = self._store.made("mktree", "-z", fed=listing)
-        commit = self._store.refer(f"{REFERENCES}{name}", tree, {it: told[it] for it in _ABOUT})
+        record = json.dumps({key: told[key] for key in _SAVED}).encode()
+        entries = [entry(_RECORD.encode(), record)]
+        for digest, blob in contents.items():
+            content = blob.content  # None: the store has it
+            entries.append(entry(digest.encode(), digest if content is None else content))
+        entries += [entry(b"start-%d" % n, it.id, TREE) for n, it in enumerate(turn.starts)]
+        about = {it: told[it] for it in _ABOUT}
+        commit, _ = self._store.commit(f"{REFERENCES}{name}", about, entries)
         for blob in contents.values():
             blob.content = None
         return name, commit

@@ -61,19 +61,16 @@ def _walk(folder: str) -> Iterator[str]:
 REFUSED: Final = "git cannot store it"
 _GIT_PART: Final = ".git"
 _MODULES: Final = ".gitmodules"
-_KNOWN_MODES: Final = frozenset({0o644, 0o755})
-"""The permissions that git keeps."""
 
 
 def storable_files(
     root: str, most_bytes: int, refused: dict[str, str]
-) -> tuple[dict[str, os.stat_result], list[tuple[str, int]]]:
-    """Return the files and links to store, by relative path, and permissions that git cannot keep.
+) -> dict[str, os.stat_result]:
+    """Return the files and links to store, by relative path.
 
     refused: gets the paths that cannot be stored, with the reason. Raises GitFailed.
     """
     found: dict[str, os.stat_result] = {}
-    modes: list[tuple[str, int]] = []
     real = os.path.realpath(root)
 
     @cache
@@ -81,33 +78,19 @@ def storable_files(
         """Return whether a folder is in the project, and not behind a link."""
         return os.path.realpath(f"{root}/{folder}") == f"{real}/{folder}".rstrip("/")
 
-    @cache
-    def fault_of(folder: str) -> str | None:
-        """Return why git cannot store what is in a folder: it would wait for a named pipe."""
-        fault = fault_of(folder.rpartition("/")[0]) if folder else None
-        return fault or _fault_of(f"{root}/{folder}/.gitattributes".replace("//", "/"))
-
     for path, status in _project_files(root, refused):
-        above, kind = path.rpartition("/")[0], stat.S_IFMT(status.st_mode)
-        if kind not in (stat.S_IFREG, stat.S_IFLNK) or not is_in(above):
+        kind = stat.S_IFMT(status.st_mode)
+        if kind not in (stat.S_IFREG, stat.S_IFLNK) or not is_in(path.rpartition("/")[0]):
             continue
-        why = fault_of(above)
         names = path.lower().split("/") if _GIT_PART in path.lower() else ()
         is_list_of_modules = kind == stat.S_IFLNK and _MODULES in names[-1:]
         if _GIT_PART in names or is_list_of_modules:
-            why = REFUSED  # git leaves it out and says nothing
-        elif not status.st_mode & stat.S_IROTH and not os.access(f"{root}/{path}", os.R_OK):
-            why = REFUSED  # it would refuse all, to name one
+            refused[f"{root}/{path}"] = REFUSED
         elif status.st_size > most_bytes:
-            why = f"it is larger than {most_bytes >> 20} MiB"
-        if why is not None:
-            refused[f"{root}/{path}"] = why
-            continue
-        found[path] = status
-        mode = stat.S_IMODE(status.st_mode)
-        if mode not in _KNOWN_MODES and kind == stat.S_IFREG:
-            modes.append((path, mode))
-    return found, modes
+            refused[f"{root}/{path}"] = f"it is larger than {most_bytes >> 20} MiB"
+        else:
+            found[path] = status
+    return found
 
 
 def changed_after(path: str, moment: int) -> bool:
@@ -118,15 +101,6 @@ def changed_after(path: str, moment: int) -> bool:
     with suppress(FileNotFoundError, NotADirectoryError):
         return os.lstat(path).st_ctime_ns > moment
     return changed_after(str(Path(path).parent), moment)
-
-
-def _fault_of(attributes: str) -> str | None:
-    """Return why git cannot read attributes that stand in a folder."""
-    try:
-        kind = stat.S_IFMT(Path(attributes).stat().st_mode)
-    except OSError:
-        return None
-    return None if kind in (stat.S_IFREG, stat.S_IFDIR) else f"{attributes} is not a regular file"
 
 
 def _project_files(root: str, refused: dict[str, str]) -> Iterator[tuple[str, os.stat_result]]:
