@@ -238,7 +238,7 @@ async def test_what_is_old_or_too_much_goes_unless_it_is_needed(
     await kept.take({**PROMPT, "prompt": "now"})  # then what is too much goes, also here
     prompts = (it.about for it in kept.all.known or () if it.about["kind"] == "prompt")
     assert [it["prompt"] for it in prompts] == left
-    prompts_of_turns = {it.prompt for _, it in turns.load("chat", {}, os.getpid())}
+    prompts_of_turns = {it.prompt for it in turns.load("chat", {}, os.getpid())}
     assert prompts_of_turns == {*left} - {"now"}
 
 

@@ -74,7 +74,6 @@ class Ledger:
         """The number of the last turn that an earlier Neovim knows, by the id of its chat."""
         self.changed: Callable[[TurnChanges], object] = lambda _: None
         """Called when what is known of a turn has changed."""
-        self.forgotten: Callable[[TurnChanges], object] = lambda _: None
 
     def forget(self, chat_id: str) -> None:
         """Forget the turns of a chat that is gone; the store has them as long as checkpoints."""
@@ -82,7 +81,6 @@ class Ledger:
         for turn in self.all_turns(chat_id):
             self._turns.remove(turn)
             self.commands.forget(turn)
-            self.forgotten(turn)
         self.versions.pop(chat_id, None)
 
     def snapshot(self, path: str) -> Snapshot:
@@ -290,9 +288,9 @@ class Ledger:
             if it.turn is turn and it.may_run and not it.is_command:
                 yield it
 
-    def all_turns(self, chat_id: str) -> Sequence[TurnChanges]:
-        """Return the turns of a chat that are kept, also those that changed nothing."""
-        return [turn for turn in self._turns if turn.chat == chat_id]
+    def all_turns(self, chat_id: str | None = None) -> Sequence[TurnChanges]:
+        """Return the turns of a chat, or of all, also those that changed nothing."""
+        return [turn for turn in self._turns if chat_id in (None, turn.chat)]
 
     def add(self, turn: TurnChanges) -> None:
         """Add a turn of an earlier Neovim, or replace what is known of it; what ran then is over.

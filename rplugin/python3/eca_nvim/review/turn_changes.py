@@ -79,9 +79,10 @@ class TurnChanges(Struct, eq=False):
     changes that the user has kept (`change_list.keyed_changes`). is_open: the user has begun to
     review it, and some are neither kept nor reverted. running: files that calls were changing as it
     was saved. starts: the trees from before the commands that ran then, or had just ended.
-    process: its Neovim. until: when it was saved last, 0 if anything ran. saved: where it is saved.
-    seen: all files that were looked at. unsure: those whose first call may have run before that,
-    and when it ended. origins: where moved files were, by their path now.
+    process: its Neovim. until: when it was saved last, 0 if anything ran. saved, commit: where it
+    is saved, and as which version. seen: all files that were looked at. unsure: those whose first
+    call may have run before that, and when it ended. origins: where moved files were, by their path
+    now.
     """
 
     chat: str
@@ -98,6 +99,7 @@ class TurnChanges(Struct, eq=False):
     process: int = 0
     until: int = 0
     saved: str | None = None
+    commit: str | None = None
     seen: dict[str, FileRecord] = field(default_factory=dict)
     unsure: dict[str, int] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)

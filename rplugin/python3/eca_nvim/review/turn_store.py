@@ -62,9 +62,9 @@ class TurnStore:
         return name, commit
 
     def load(
-        self, chat: str, known: Mapping[str, str], process: int
-    ) -> Sequence[tuple[str, TurnChanges]]:
-        """Return the turns of a chat and their commits; `known`: those commits by name.
+        self, chat: str, known: Mapping[str | None, str | None], process: int
+    ) -> Sequence[TurnChanges]:
+        """Return the turns of a chat, but for `known` commits, by name.
 
         process: our Neovim; what a host of it before us has begun is over. What runs in another is
         not told.
@@ -72,24 +72,20 @@ class TurnStore:
         Raises GitFailed.
         """
         listed = _list(self._store, _folder(chat))
-        found = [
-            (it, self._load(it, about))
-            for it, about in listed
-            if known.get(about.saved or "") != it
-        ]
-        turns = [(commit, turn) for commit, turn in found if turn is not None]
-        for _, turn in turns:
+        found = map(self._load, (it for it in listed if known.get(it.saved) != it.commit))
+        turns = [it for it in found if it is not None]
+        for turn in turns:
             if turn.process != process and _is_there(turn):
                 turn.running, turn.starts = {}, []
         return turns
 
-    def last_numbers(self, own: Collection[str]) -> Mapping[str, int]:
+    def last_numbers(self, own: Collection[str | None]) -> Mapping[str, int]:
         """Return the number of the last turn of each chat. Raises GitFailed.
 
         own: where turns are saved that do not count, as they have begun meanwhile.
         """
         last: dict[str, int] = {}
-        for _, turn in _list(self._store):
+        for turn in _list(self._store):
             if turn.saved not in own:
                 last[turn.chat] = max(last.get(turn.chat, 0), turn.number)
         for kept in self._store.checkpoints():
@@ -104,13 +100,13 @@ class TurnStore:
             it.process != process
             and it.began < last
             and (it.until > first or (not it.until and _is_there(it)))
-            for _, it in _list(self._store)
+            for it in _list(self._store)
         )
 
-    def _load(self, commit: str, about: TurnChanges) -> TurnChanges | None:
+    def _load(self, listed: TurnChanges) -> TurnChanges | None:
         try:
-            record = json.loads(self._store.content(f"{commit}:{_RECORD}"))
-            told = {**msgspec.to_builtins(about), **record}
+            record = json.loads(self._store.content(f"{listed.commit}:{_RECORD}"))
+            told = {**msgspec.to_builtins(listed), **record}
             return msgspec.convert(
                 told, TurnChanges, dec_hook=lambda _, it: self._blobs.of_store(it)
             )
@@ -125,21 +121,22 @@ def _is_there(turn: TurnChanges) -> bool:
 
 def forget_turns(store: CheckpointStore, before: int) -> None:
     """Forget turns that began before a time (ns since 1970) and are not open. Raises GitFailed."""
-    old = (it.saved or "" for _, it in _list(store) if it.began < before and not it.is_open)
+    old = (it.saved or "" for it in _list(store) if it.began < before and not it.is_open)
     store.drop(old, REFERENCES)
 
 
 def open_turns(store: CheckpointStore) -> Collection[tuple[str, int]]:
     """Return chat and number of the turns that are open. Raises GitFailed."""
-    return {(it.chat, it.number) for _, it in _list(store) if it.is_open}
+    return {(it.chat, it.number) for it in _list(store) if it.is_open}
 
 
-def _list(store: CheckpointStore, folder: str = "") -> Iterator[tuple[str, TurnChanges]]:
-    """Yield the commit of each turn, and the turn without what it has changed."""
+def _list(store: CheckpointStore, folder: str = "") -> Iterator[TurnChanges]:
+    """Yield the turns, without what they have changed."""
     for name, commit, _, about in store.references(f"{REFERENCES}{folder}"):
         with suppress(msgspec.ValidationError):
             told = {key: it for key, it in about.items() if key in _ABOUT}
-            yield commit, msgspec.convert({**told, "saved": f"{folder}{name}"}, TurnChanges)
+            told |= {"saved": f"{folder}{name}", "commit": commit}
+            yield msgspec.convert(told, TurnChanges)
 
 
 def _folder(chat: str) -> str:

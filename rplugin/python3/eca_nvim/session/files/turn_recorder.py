@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -54,11 +54,9 @@ class TurnRecorder:
         self._unsaved: dict[TurnChanges, int] = {}  # how often each has changed
         self._is_unsaved = anyio.Event()
         self._progress = anyio.Event()
-        self._own: set[str] = set()
-        self._commits: dict[str, str] = {}
         self._read = frozenset[str]()
         ledger.commands.ready = self._ready_in.send_nowait
-        ledger.changed, ledger.forgotten = self._changed, self._forgotten
+        ledger.changed = self._changed
 
     def after_tree(self, callback: AfterTree) -> None:
         """Call back when the workspace was stored, or after `WAIT_LIMIT`; in order."""
@@ -169,11 +167,6 @@ class TurnRecorder:
         self._unsaved[turn] = self._unsaved.get(turn, 0) + 1
         self._is_unsaved.set()
 
-    def _forgotten(self, turn: TurnChanges) -> None:
-        if turn.saved is not None:
-            self._own.discard(turn.saved)
-            self._commits.pop(turn.saved, None)
-
     async def _save(self) -> None:
         while True:
             await self._is_unsaved.wait()
@@ -210,34 +203,33 @@ class TurnRecorder:
         sets = {"files": {**turn.files}, "odd_names": {*turn.odd_names}, "kept": {*turn.kept}}
         more = {"running": running, "starts": starts, "until": until, "seen": {}, "unsure": {}}
         copy = replace(turn, **sets, **more, origins={}, process=self._checkpoints().process)
-        is_new = turn.saved is None
-        saved, commit = await self._checkpoints().with_store(
+        turn.saved, turn.commit = await self._checkpoints().with_store(
             lambda store: TurnStore(store, blobs).save(copy)
         )
-        turn.saved = saved
-        if turn in self._ledger.all_turns(turn.chat):  # else its chat is gone
-            self._commits[saved] = commit
-            self._own |= {saved} if is_new else set()
 
     async def last_numbers(self) -> Mapping[str, int]:
         """Return the number of the last turn of each chat of others. Raises GitFailed."""
-        blobs = self._ledger.blobs
-        return await self._checkpoints().with_store(
-            lambda store: TurnStore(store, blobs).last_numbers(frozenset(self._own))
-        )
+        ledger = self._ledger
+
+        def work(store: CheckpointStore) -> Mapping[str, int]:
+            own = {it.saved for it in ledger.all_turns() if not it.process}  # by now
+            return TurnStore(store, ledger.blobs).last_numbers(own)
+
+        return await self._checkpoints().with_store(work)
 
     async def _load(self, chat: str) -> None:
         """Load the turns of a chat that others have saved. Raises GitFailed."""
-        blobs, known, process = self._ledger.blobs, dict(self._commits), self._checkpoints().process
-
-        def work(store: CheckpointStore) -> Sequence[tuple[str, TurnChanges]]:
-            return TurnStore(store, blobs).load(chat, known, process)
-
-        loaded = await self._checkpoints().with_store(work)
+        blobs, process = self._ledger.blobs, self._checkpoints().process
+        known = {it.saved: it.commit for it in self._ledger.all_turns(chat)}
+        loaded = await self._checkpoints().with_store(
+            lambda store: TurnStore(store, blobs).load(chat, known, process)
+        )
         # What was changed here meanwhile, such as what the user has kept, is newer.
-        ours = self._own | {it.saved for it in self._unsaved}
-        ours |= {it for it, commit in self._commits.items() if known.get(it) != commit}
-        for commit, turn in loaded:
-            if turn.saved not in ours:
-                self._commits[str(turn.saved)] = commit
+        newer = {
+            it.saved
+            for it in self._ledger.all_turns(chat)
+            if not it.process or it in self._unsaved or known.get(it.saved) != it.commit
+        }
+        for turn in loaded:
+            if turn.saved not in newer:
                 self._ledger.add(turn)
