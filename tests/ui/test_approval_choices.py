@@ -1,4 +1,6 @@
-"""The choices that an agent offers: how they are listed, and what answers by them."""
+"""What the float lists: the choices of an agent, what answers by them, titles and rows."""
+
+import re
 
 import pytest
 from tests.support.editor import Neovim
@@ -119,3 +121,28 @@ def test_a_choice_is_what_its_kind_says(stage: Neovim) -> None:
         assert chosen(name) == [], name
     assert "eca: several choices are 'allow_once', name" in stage.messages()
     assert "eca: there is no choice 'reject_always', bu" in stage.messages()
+
+
+@pytest.mark.parametrize("focused", [False, True])
+def test_the_title_of_the_narrowest_float_counts_what_is_left_out(
+    stage: Neovim, focused: bool
+) -> None:
+    content = {"title": "allow this? (1/2)", "rest": "d shows all"}
+    title_of = "return require('eca.approval.prompt_content').title(..., 5, {}, {})"
+    of = title_of.format(str(focused).lower(), "{}")
+    for room in range(9, 60):
+        title = stage.lua(of.format(room), content)
+        assert re.search(r" · (\+5|… 5 more lines)", title)
+        assert stage.lua("return vim.api.nvim_strwidth(...)", title) <= room
+
+
+def test_words_of_our_own_rows_are_not_cut(stage: Neovim) -> None:
+    warning = "outside the workspace: /etc/some/where, unsaved changes, and a folder"
+    words = warning.split(" ")
+    pending(stage, approval("t1", warnings=[" ".join([*words, "x" * 90, "end"])]))
+    stage.wait_screen("to answer")
+    for columns in range(40, 100, 3):
+        stage.resize(columns, 30)
+        stage.keys("")
+        shown = " ".join(line.replace("│", " ") for line in stage.screen.lines()).split()
+        assert [word for word in words if word not in shown] == [], columns

@@ -362,31 +362,6 @@ def test_one_key_too_many_types_nothing(stage: Neovim, before: str, gone: bool) 
     assert stage.mode == "i"
 
 
-@pytest.mark.parametrize("focused", [False, True])
-def test_the_title_of_the_narrowest_float_counts_what_is_left_out(
-    stage: Neovim, focused: bool
-) -> None:
-    content = {"title": "allow this? (1/2)", "rest": "d shows all"}
-    title_of = "return require('eca.approval.prompt_content').title(..., 5, {}, {})"
-    of = title_of.format(str(focused).lower(), "{}")
-    for room in range(9, 60):
-        title = stage.lua(of.format(room), content)
-        assert re.search(r" · (\+5|… 5 more lines)", title)
-        assert stage.lua("return vim.api.nvim_strwidth(...)", title) <= room
-
-
-def test_words_of_our_own_rows_are_not_cut(stage: Neovim) -> None:
-    warning = "outside the workspace: /etc/some/where, unsaved changes, and a folder"
-    words = warning.split(" ")
-    ask(stage, approval("t1", warnings=[" ".join([*words, "x" * 90, "end"])]))
-    stage.wait_screen("to answer")
-    for columns in range(40, 100, 3):
-        stage.resize(columns, 30)
-        stage.keys("")
-        shown = " ".join(line.replace("│", " ") for line in stage.screen.lines()).split()
-        assert [word for word in words if word not in shown] == [], columns
-
-
 def test_keys_too_many_keep_the_moment(stage: Neovim) -> None:
     stage.lua("require('eca.approval.pause').LENGTH = 400")
     go_in(stage, approval("t1"))
