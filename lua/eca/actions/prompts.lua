@@ -7,6 +7,7 @@ local choose = require('eca.ui.choose')
 local contexts = require('eca.context')
 local eca = require('eca')
 local field = require('eca.input.field')
+local guard = require('eca.consent.guard')
 local history = require('eca.input.history')
 local host = require('eca.host')
 local input = require('eca.input')
@@ -43,7 +44,9 @@ end
 ---@param queue boolean when the running turn ends
 function M.submit(queue)
   local chat = current()
-  if chat then
+  if chat and chat.since and not queue and not guard.is_over(chat.since) then
+    return notify.info('what the input takes has just changed: send again')
+  elseif chat then
     end_typing(chat.input)
   end
   local draft = chat and field.draft(chat.input) or ''

@@ -20,6 +20,7 @@ local M = {}
 ---@field unseen? boolean it has finished while no window showed it
 ---@field question? eca.Pending that its input answers now, instead of taking prompts
 ---@field draft_before? string what was in the input before that
+---@field since? eca.Guard when its input began to take something else
 ---@field edit? eca.Edit the prompt that is edited in its input
 
 --- A prompt that was sent, and whose text the input has.

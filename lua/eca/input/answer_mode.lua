@@ -4,9 +4,12 @@
 --- - A prompt that is being typed never becomes an answer: the input takes the answer only if it
 ---   was empty or the user asked for that. What was in it is restored afterwards.
 --- - When the question is gone, the typed text stays, and a message says that it is a prompt now.
+--- - A key that sends was meant for what the input took when it was pressed (`chat.since`).
+--- - A prompt that is being sent in place of an older one stays in the input until that is done.
 local buffers = require('eca.chat.buffers')
 local decide = require('eca.input.decide')
 local field = require('eca.input.field')
+local guard = require('eca.consent.guard')
 local history = require('eca.input.history')
 local open = require('eca.chat.open')
 
@@ -19,7 +22,7 @@ local secrets = {} ---@type table<string, eca.Pending> that are asked for, by ch
 local function show_typed(chat)
   local typed = chat.question.typed
   if typed and not field.draft(chat.input):find('%S') then
-    field.put_back(chat.input, typed)
+    field.put_above(chat.input, typed)
   end
 end
 
@@ -54,6 +57,7 @@ local function change(chat, now)
   end
   chat.question = now -- also the same question; which subagent asks may be known only now
   if before.digest ~= now.digest then
+    chat.since = guard.begin()
     show_typed(chat)
     field.mode_changed(chat.input)
   end
@@ -65,6 +69,7 @@ local function withdraw(chat)
   if typed == chat.question.typed then
     field.set_draft(chat.input, '') -- it did not fit, and the question was answered otherwise
   elseif typed:find('%S') then
+    chat.since = guard.begin()
     require('eca.ui.notify').warn('the question is not pending: what you typed is a prompt now')
   end
   finish(chat)
@@ -109,7 +114,9 @@ function M.update(items)
   for _, item in ipairs(items) do
     local takes_text = item.kind == 'question' and item.freeform ~= false and not item.secret
     local chat = takes_text and buffers.ensure(item.chat)
-    if chat and not chat.question and not field.draft(chat.input):find('%S') then
+    local is_free = chat and not chat.question and not (chat.edit and chat.edit.sending)
+    if chat and is_free and not field.draft(chat.input):find('%S') then
+      chat.since = guard.begin()
       begin(chat, item, '')
     end
   end
@@ -123,7 +130,9 @@ function M.write(item)
     return
   end
   local chat = buffers.ensure(item.chat)
-  if not chat.question or chat.question.id ~= item.id then
+  if chat.edit and chat.edit.sending then
+    return require('eca.ui.notify').info('the prompt is being sent: answer after that')
+  elseif not chat.question or chat.question.id ~= item.id then
     if chat.question then
       finish(chat)
     end

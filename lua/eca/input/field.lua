@@ -1,11 +1,13 @@
 --- The text of a chat's input: the draft, and text that is put back into it.
 ---
 --- Rules kept here:
---- - Text that is put back goes above the draft and never replaces it.
+--- - Text that is put back goes above the draft and never replaces it. While the input takes an
+---   answer it waits with the draft that is set aside: it would be sent as that answer.
 --- - The placeholder is virtual text; the buffer holds only the draft.
 local buffers = require('eca.chat.buffers')
 local keys = require('eca.ui.keys')
 local mirror = require('eca.state.mirror')
+local notify = require('eca.ui.notify')
 local tokens = require('eca.context.tokens')
 local winbar = require('eca.window.winbar')
 local window_options = require('eca.window.options')
@@ -147,11 +149,11 @@ function M.mode_changed(buf)
   M.changed(buf)
 end
 
---- Put text into the input, above the draft; the cursor stays in the draft. In an empty input the
---- cursor goes to the end of the text.
+--- Put text above what the input holds; the cursor stays there. In an empty input the cursor goes
+--- to the end of the text.
 ---@param buf integer
 ---@param text string
-function M.put_back(buf, text)
+function M.put_above(buf, text)
   if M.draft(buf):find('%S') then
     vim.api.nvim_buf_set_lines(buf, 0, 0, false, vim.split(text, '\n', { plain = true }))
   else
@@ -162,6 +164,22 @@ function M.put_back(buf, text)
     end
   end
   M.changed(buf)
+end
+
+--- Put text that was elsewhere back into the draft, above what is typed there.
+---@param buf integer
+---@param text string
+function M.put_back(buf, text)
+  local chat = buffers.of_buffer(buf)
+  if not chat or not chat.question then
+    return M.put_above(buf, text)
+  end
+  local before = chat.draft_before or ''
+  chat.draft_before = before:find('%S') and ('%s\n%s'):format(text, before) or text
+  vim.api.nvim_buf_set_lines(buf, 0, 0, false, {}) -- changes nothing, but has drafts saved
+  vim.schedule(function() -- after what those say who put it back
+    notify.warn('the input takes an answer now: your text comes back after it')
+  end)
 end
 
 ---@param buf integer
