@@ -20,6 +20,7 @@ from eca_nvim.digests import name_digest
 from eca_nvim.disk import replacing
 from eca_nvim.path_risks import Folders
 from eca_nvim.review.checkpoint_store import Checkpoint, CheckpointStore, Tree
+from eca_nvim.review.git import GitFailed
 from eca_nvim.review.restoring import CHANGED
 from eca_nvim.review.snapshots import Blobs
 from eca_nvim.review.tree_changes import MOST_NAMED, UNSTORED
@@ -112,6 +113,19 @@ async def test_a_prompt_has_gone_out_before_its_tree_is_begun(
     then = await kept.take()
     assert then is not None
     assert begun[0] - then.time >= HEAD_START * 1e9  # its own moment stays that of the prompt
+
+
+@pytest.mark.anyio
+async def test_a_tree_is_kept_although_the_store_cannot_be_pruned(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def prune(_: CheckpointStore) -> None:
+        raise GitFailed("git: gc is already running")
+
+    monkeypatch.setattr(CheckpointStore, "prune", prune)
+    kept = Kept(tmp_path / "state", root)
+    assert await kept.take() is not None
+    assert kept.said == []
 
 
 @pytest.mark.anyio
