@@ -96,11 +96,20 @@ def storable_files(
 def changed_after(path: str, moment: int) -> bool:
     """Return whether a file may have been changed or deleted after a moment (ns since 1970).
 
-    Of one that is gone the folder tells: it may then have gone a little earlier, too.
+    Of one that is gone the folder tells: it may then have gone a little earlier, too. Who moves a
+    folder changes no file in it.
     """
+    above = str(Path(path).parent)
     with suppress(FileNotFoundError, NotADirectoryError):
-        return os.lstat(path).st_ctime_ns > moment
-    return changed_after(str(Path(path).parent), moment)
+        return os.lstat(path).st_ctime_ns > moment or _was_moved_after(above, moment)
+    return changed_after(above, moment)
+
+
+def _was_moved_after(folder: str, moment: int) -> bool:
+    """Return whether a folder, or one above it, was moved after a moment, and is else unchanged."""
+    status, above = os.lstat(folder), folder.rpartition("/")[0] or "/"
+    is_moved = status.st_mtime_ns <= moment < status.st_ctime_ns
+    return is_moved or (folder != above and _was_moved_after(above, moment))
 
 
 def _project_files(root: str, refused: dict[str, str]) -> Iterator[tuple[str, os.stat_result]]:
