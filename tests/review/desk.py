@@ -76,7 +76,7 @@ class Trees:
         found: Found = {}
         if watch.trees is not None and self.store is not None:
             asked = [*watch.turn.unsure] if watch.is_turn else []
-            found = compare(self.store, self.blobs, *watch.trees, asked)
+            found = compare(self.store, *watch.trees, asked)
         if self.commands.attribute(watch, found):
             self.ledger.is_changed(watch.turn)
 

@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.launch import REPOSITORY
 
-from eca_nvim.review.checkpoint_store import LATE, CheckpointStore, StoredFile
+from eca_nvim.review.checkpoint_store import LATE, CheckpointStore
 from eca_nvim.review.git import GitFailed
+from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.workspace import storable_files
 
 NAMES = ["a", "b.txt", "dir", "-r", "ünï", " space", "new\nline", "*", 'q"uote', ".GIT", "GIT~1"]
@@ -61,10 +62,8 @@ def told(
 ) -> dict[str, tuple[object, object]]:
     """Return what the store says has changed, with the contents."""
 
-    def whole(file: StoredFile | None) -> object:
-        if file is None:
-            return None
-        return store.content(file.blob), None if file.is_link else file.mode
+    def whole(file: Snapshot) -> object:
+        return None if file.blob is None else (file.content, None if file.is_link else file.mode)
 
     found = store.changes(old, new, [str(root)])
     return {path: (whole(before), whole(after)) for path, (before, after) in found.items()}
@@ -351,8 +350,7 @@ def test_checkpoints_are_kept_listed_and_dropped(
     assert again.checkpoints() == [second]
     again.prune()
     _, after = again.changes(first.tree, second.tree, [str(root)])[str(root / "a")]
-    assert after is not None
-    assert again.content(after.blob) == b"b"
+    assert after.content == b"b"
     assert stat.S_IMODE((tmp_path / "store").stat().st_mode) == 0o700
     assert 0 < again.size() < 1 << 20
 

@@ -13,7 +13,7 @@ from tests.review.watched import Watched
 
 from eca_nvim.chat.vocabulary.events import ToolFinished
 from eca_nvim.review.snapshots import LINKED, LOST, Blobs, restore_file, take_snapshot
-from eca_nvim.review.turn_store import TurnStore
+from eca_nvim.review.turn_store import save_turn
 from eca_nvim.review.undo import ODD_NAME, UndoPlan, moved_on, plan_undo
 
 
@@ -151,7 +151,7 @@ def test_a_checkpoint_that_somebody_spoilt_is_told_and_not_put_back(
     desk.write("a", b"after\n")
     (turn,) = desk.turns()
     assert desk.trees.store is not None
-    TurnStore(desk.trees.store, desk.ledger.blobs).save(turn)
+    save_turn(desk.trees.store, turn)
     blob = turn.files[str(folder / "a")].before.blob
     assert blob is not None
     assert blob.read() == b"before\n"

@@ -22,10 +22,9 @@ from eca_nvim.path_risks import Folders
 from eca_nvim.review.checkpoint_store import Checkpoint, CheckpointStore, Tree
 from eca_nvim.review.git import GitFailed
 from eca_nvim.review.restoring import CHANGED
-from eca_nvim.review.snapshots import Blobs
 from eca_nvim.review.tree_changes import MOST_NAMED, UNSTORED
 from eca_nvim.review.turn_changes import TurnChanges
-from eca_nvim.review.turn_store import TurnStore
+from eca_nvim.review.turn_store import load_turns, save_turn
 from eca_nvim.session.files.checkpoints import HEAD_START, Checkpoints, Limits
 
 LIMITS = Limits()
@@ -219,7 +218,7 @@ async def test_packed_contents_of_many_files_are_read_together(
     for number in range(30):
         (root / str(number)).write_text("other")
     plan = await kept.all.plan(then)
-    monkeypatch.delattr(CheckpointStore, "content")  # a process for each of them
+    monkeypatch.delattr("eca_nvim.review.checkpoint_store.read_object")  # a process for each
     assert (await kept.all.restore(then, plan)).failed == {}
     assert files(root) == before
 
@@ -241,18 +240,18 @@ async def test_what_is_old_or_too_much_goes_unless_it_is_needed(
     store = CheckpointStore(place, os.getpid())
     place.parent.mkdir(parents=True)
     tree, now = store.take([str(root)]).id, time.time_ns()
-    turns = TurnStore(store, Blobs(store.content))
     names = ((9, "hours"), (50, "days"), (600, "weeks"), (599, "not reviewed"))
     for turn, (hours, name) in enumerate(names, 2):
         began = now - hours * 3600 * 10**9
         store.keep(tree, began, {**PROMPT, "prompt": name, "turn": turn})
         is_open = name == "not reviewed"
-        turns.save(TurnChanges("chat", turn, name, is_open=is_open, began=began - 1, until=began))
+        saved = TurnChanges("chat", turn, name, is_open=is_open, began=began - 1, until=began)
+        save_turn(store, saved)
     kept = Kept(tmp_path / "state", root, limits)
     await kept.take({**PROMPT, "prompt": "now"})  # then what is too much goes, also here
     prompts = (it.about for it in kept.all.known or () if it.about["kind"] == "prompt")
     assert [it["prompt"] for it in prompts] == left
-    prompts_of_turns = {it.prompt for it in turns.load("chat", {}, os.getpid())}
+    prompts_of_turns = {it.prompt for it in load_turns(store, "chat", {}, os.getpid())}
     assert prompts_of_turns == {*left} - {"now"}
 
 

@@ -31,7 +31,7 @@ from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.review.checkpoint_store import Change, CheckpointStore, Tree
 from eca_nvim.review.git import GitFailed
 from eca_nvim.review.turn_changes import TurnChanges
-from eca_nvim.review.turn_store import TurnStore
+from eca_nvim.review.turn_store import save_turn
 from eca_nvim.session.files import turn_recorder
 
 pytestmark = pytest.mark.anyio
@@ -132,17 +132,17 @@ async def test_many_commands_that_change_nothing_are_little_work(
 ) -> None:
     """Trees that many share are not compared, and the turn is not saved, once for each of them."""
     asked: list[str] = []
-    save, changes = TurnStore.save, CheckpointStore.changes
+    changes = CheckpointStore.changes
 
-    def saved(store: TurnStore, turn: TurnChanges) -> tuple[str, str]:
+    def saved(store: CheckpointStore, turn: TurnChanges) -> tuple[str, str]:
         asked.append("save")
-        return save(store, turn)
+        return save_turn(store, turn)
 
     def compared(store: CheckpointStore, *trees: Value) -> Mapping[str, Change]:
         asked.append("compare")
         return changes(store, *trees)
 
-    monkeypatch.setattr(TurnStore, "save", saved)
+    monkeypatch.setattr("eca_nvim.session.files.turn_recorder.save_turn", saved)
     monkeypatch.setattr(CheckpointStore, "changes", compared)
     agent = await rig.ready()
     rig.do(intents.SendPrompt("a", "look around"))

@@ -170,7 +170,7 @@ def test_many_changes_are_counted_once_each_some_at_a_time(monkeypatch: pytest.M
     monkeypatch.setattr(dashboard, "changed_lines", count)
     absent = Snapshot()
     blobs = Blobs()
-    after = [Snapshot(blobs.of_store(str(it))) for it in range(300)]
+    after = [Snapshot(blobs.keep(b"%d" % it)) for it in range(300)]
     files = {f"{at}": FileRecord(absent, it) for at, it in enumerate(after)}
     lines = dashboard._Lines()
     lines.look([TurnChanges("a", 1, "", files)])

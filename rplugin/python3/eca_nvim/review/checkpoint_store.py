@@ -15,11 +15,12 @@ Rules kept here:
 - All calls block: they run in a thread.
 """
 
+import errno
 import json
 import os
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -44,7 +45,7 @@ from eca_nvim.review.repository import (
     size_of,
     sweep,
 )
-from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
+from eca_nvim.review.snapshots import Blob, Blobs, Snapshot, take_snapshot
 from eca_nvim.review.workspace import changed_after, storable_files
 
 REFERENCES: Final = "refs/checkpoints/"
@@ -120,16 +121,8 @@ class Checkpoint(Struct, frozen=True):
     about: Mapping[str, object]
 
 
-class StoredFile(Struct, frozen=True):
-    """A file in a tree: git's id of its content, and its permissions; of a link, where it leads."""
-
-    blob: str
-    mode: int
-    is_link: bool = False
-
-
-Change: TypeAlias = tuple[StoredFile | None, StoredFile | None]
-"""A file before and after; None: there was none."""
+Change: TypeAlias = tuple[Snapshot, Snapshot]
+"""A file before and after."""
 
 
 class CheckpointStore:
@@ -141,6 +134,8 @@ class CheckpointStore:
         self._most_bytes = most_bytes
         self._run = partial(run_git, folder)
         self._latest = f"{_LATEST}{process}"
+        self._asked_ahead: Set[str] = frozenset()
+        self._read_ahead: Mapping[str, bytes] = {}
 
     # --- trees ------------------------------------------------------------------------------------
 
@@ -262,8 +257,8 @@ class CheckpointStore:
             for about, inner in zip(fields[::2], fields[1::2], strict=False):
                 kinds, path = about.decode().lstrip(":").split(" "), inner.partition(b"/")[2]
                 found[f"{root}/{os.fsdecode(path)}"] = (
-                    _stored(kinds[0], kinds[2], before.get(path)),
-                    _stored(kinds[1], kinds[3], after.get(path)),
+                    self._file(kinds[0], kinds[2], before.get(path)),
+                    self._file(kinds[1], kinds[3], after.get(path)),
                 )
             odd = {f"{root}/{os.fsdecode(path)}" for path, _ in before.items() ^ after.items()}
             if odd := odd - found.keys():
@@ -272,9 +267,7 @@ class CheckpointStore:
                 found |= {path: (were[path], are[path]) for path in were.keys() & are.keys()}
         return found
 
-    def files(
-        self, tree: str, root: str, paths: Iterable[str]
-    ) -> Iterator[tuple[str, StoredFile | None]]:
+    def files(self, tree: str, root: str, paths: Iterable[str]) -> Iterator[tuple[str, Snapshot]]:
         """Yield those of some files that a folder of a tree has. Raises GitFailed."""
         name = name_digest(os.fsencode(root))
         asked = [name + it.removeprefix(root) for it in paths if it.startswith(f"{root}/")]
@@ -284,18 +277,36 @@ class CheckpointStore:
             for line in self._listed(tree, "--", *part):
                 about, _, inner = line.partition(b"\t")
                 (kind, _, blob), path = about.decode().split(" "), inner.partition(b"/")[2]
-                yield f"{root}/{os.fsdecode(path)}", _stored(kind, blob, modes.get(path))
+                yield f"{root}/{os.fsdecode(path)}", self._file(kind, blob, modes.get(path))
 
     def _listed(self, *arguments: str) -> list[bytes]:
         return [it for it in self._run("ls-tree", "-z", *arguments).split(b"\0") if it]
 
-    def content(self, blob: str) -> bytes:
-        """Return a stored content, by git's id or another name of it. Raises GitFailed."""
-        return read_object(self._folder, blob)
+    def _file(self, kind: str, blob: str, mode: int | None) -> Snapshot:
+        """Return a file of a tree by the mode that git has, unless another one is kept beside it.
 
-    def packed(self, blobs: Collection[str]) -> dict[str, bytes]:
-        """Return those of some contents that take long to read. Raises GitFailed."""
-        return read_packed(self._folder, blobs) if blobs else {}
+        It has no place: the path may lead there through links.
+        """
+        if kind == "000000":
+            return Snapshot()
+        mode = int(kind[-3:], 8) if mode is None else mode
+        return Snapshot(Blob(blob, self.read), mode, is_link=kind == _LINK)
+
+    def content(self, name: str) -> bytes:
+        """Return a stored content, by git's id or another name of it. Raises GitFailed."""
+        return self._read_ahead.get(name) or read_object(self._folder, name)
+
+    def read(self, blob: str) -> bytes:
+        """Return a stored content, by git's id. Raises OSError."""
+        try:
+            return self.content(blob)
+        except GitFailed as fault:
+            raise OSError(errno.EIO, str(fault)) from fault
+
+    def read_ahead(self, blobs: Set[str]) -> None:
+        """Have those of some contents at hand that take long to read. Raises GitFailed."""
+        if not blobs <= self._asked_ahead:
+            self._asked_ahead, self._read_ahead = blobs, read_packed(self._folder, blobs)
 
     def commit(
         self, reference: str, about: Mapping[str, object], entries: Iterable[bytes]
@@ -371,13 +382,6 @@ class CheckpointStore:
 
 def _mark(status: os.stat_result) -> _Mark:
     return status.st_ctime_ns, status.st_size, status.st_ino, status.st_mode
-
-
-def _stored(kind: str, blob: str, mode: int | None) -> StoredFile | None:
-    """Return a file of a tree by the mode that git has, unless another one is kept beside it."""
-    if kind == "000000":
-        return None
-    return StoredFile(blob, int(kind[-3:], 8) if mode is None else mode, kind == _LINK)
 
 
 def main() -> None:

@@ -26,9 +26,9 @@ from msgspec.structs import replace
 
 from eca_nvim.chat.model.calls import is_safe_path
 from eca_nvim.chat.vocabulary.query_intents import FileWritten
-from eca_nvim.review.checkpoint_store import Tree
+from eca_nvim.review.checkpoint_store import Change, Tree
 from eca_nvim.review.snapshots import Snapshot
-from eca_nvim.review.tree_changes import Found, States, TreeRequest, changed_at
+from eca_nvim.review.tree_changes import Found, TreeRequest, changed_at
 from eca_nvim.review.turn_changes import UNSEEN, FileRecord, TurnChanges
 
 REPORT_DELAY = 1_000_000_000
@@ -277,8 +277,8 @@ class Commands:
         return [it for it in writes if first <= it.time <= last]
 
     def _without_others(
-        self, watch: Watch, start: Tree, end: Tree, path: str, states: States
-    ) -> States | None:
+        self, watch: Watch, start: Tree, end: Tree, path: str, states: Change
+    ) -> Change | None:
         """Return the part of a change that others did not make, None if nothing is left."""
         before, after = states
         for write in self._writes_of(path, start.began, end.done):
@@ -295,7 +295,7 @@ class Commands:
                 before = write.after
         return None if before.same_as(after) else (before, after)
 
-    def _is_older(self, watch: Watch, path: str, states: States) -> bool:
+    def _is_older(self, watch: Watch, path: str, states: Change) -> bool:
         """Return whether a file was changed long before an unasked call began."""
         if not watch.is_late or states[0] == UNSEEN or any(it.is_absent for it in states):
             return False

@@ -13,7 +13,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha1
 from pathlib import Path
@@ -62,7 +62,7 @@ def _nowhere(_digest: str) -> bytes:
 
 
 class Blobs:
-    """All contents that are known.
+    """The contents that are in memory.
 
     stored: reads what a store has, by git's id. Raises OSError. most_bytes: those of a file.
     """
@@ -70,8 +70,6 @@ class Blobs:
     def __init__(
         self, stored: Callable[[str], bytes] = _nowhere, most_bytes: int | None = None
     ) -> None:
-        self.read_ahead: Mapping[str, bytes] = {}
-        """Contents of the store that need not be read again, by git's id."""
         self.most_bytes = MOST_SNAPSHOT_BYTES if most_bytes is None else most_bytes
         self._stored = stored
         self._known = WeakValueDictionary[str, Blob]()
@@ -80,20 +78,9 @@ class Blobs:
         """Return a content, which is kept as long as it is needed, or until a store has it."""
         known = self._known.get(digest := _digest(content))
         if known is None:
-            known = self.of_store(digest)
+            known = self._known[digest] = Blob(digest, self._stored)
             known.content = content
         return known
-
-    def of_store(self, digest: str) -> Blob:
-        """Return a content that a store has, by git's id."""
-        known = self._known.get(digest)
-        if known is None:
-            known = self._known[digest] = Blob(digest, self._read)
-        return known
-
-    def _read(self, digest: str) -> bytes:
-        known = self.read_ahead.get(digest)
-        return self._stored(digest) if known is None else known
 
 
 class Snapshot(Struct, frozen=True, array_like=True):
@@ -110,6 +97,11 @@ class Snapshot(Struct, frozen=True, array_like=True):
     missing: int = 0
     fault: str | None = None
     is_link: bool = False
+
+    @property
+    def digest(self) -> str | None:
+        """Git's id of its content."""
+        return None if self.blob is None else self.blob.digest
 
     @property
     def is_absent(self) -> bool:

@@ -16,13 +16,9 @@ from pathlib import Path, PurePath
 from stat import S_ISLNK, S_ISREG
 from typing import Final, TypeAlias
 
-from eca_nvim.review.checkpoint_store import (
-    Change,
-    Checkpoint,
-    CheckpointStore,
-    StoredFile,
-    Tree,
-)
+from msgspec.structs import replace
+
+from eca_nvim.review.checkpoint_store import Change, Checkpoint, CheckpointStore, Tree
 from eca_nvim.review.git import GitFailed, list_project
 from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
 from eca_nvim.review.turn_changes import UNSEEN, FileRecord
@@ -32,9 +28,7 @@ _IGNORE_FILE = ".gitignore"
 MOST_NAMED: Final = 1000
 """Paths that a checkpoint names: what is missing in it, and what a turn has changed."""
 
-States: TypeAlias = tuple[Snapshot, Snapshot]
-"""A file before and after."""
-Found: TypeAlias = Mapping[str, States]
+Found: TypeAlias = Mapping[str, Change]
 
 
 class TreeRequest:
@@ -73,7 +67,6 @@ class TreeRequest:
 
 def compare(
     store: CheckpointStore,
-    blobs: Blobs,
     before: Tree,
     after: Tree,
     asked: Sequence[str] = (),
@@ -84,19 +77,19 @@ def compare(
     asked: files that are also returned if they are the same in both. look: returns a file that is
     there, although the second tree lacks it. Raises GitFailed.
     """
-    look = look or partial(take_snapshot, blobs=blobs, follow=False)
+    look = look or partial(take_snapshot, blobs=Blobs(store.read), follow=False)
     roots = [it for it in before.roots if it in after.roots]
     is_same = before.id == after.id  # as after most commands: git need not look
     changes = {} if is_same else dict(store.changes(before.id, after.id, roots))
     for path, file in (it for root in roots for it in store.files(before.id, root, asked)):
-        if file is not None and not file.is_link:
+        if not file.is_link:
             changes.setdefault(path, (file, file))
     was, now = before.refused, after.refused
     for path in {*now, *was} - changes.keys():
         gone = path not in now and not _is_there(path)
         if gone or (path in now and changed_at(path) >= before.began):
-            changes[path] = (None, None)
-    gone_blobs = {old.blob for old, new in changes.values() if old and not new}
+            changes[path] = (Snapshot(), Snapshot())
+    gone_blobs = {old.digest for old, new in changes.values() if new.is_absent}
     older = {path for path, it in changes.items() if _is_older(path, it, gone_blobs, before)}
     brought = {*_brought(older, roots, before)}
     kept = {
@@ -104,17 +97,17 @@ def compare(
         for path, it in changes.items()
         if path in now or path in brought or (path not in older and _is_changed(path, it, before))
     }
-    hidden = _hidden(store, kept, roots)
-    files = dict[str, States]()
+    hidden = _hidden(kept, roots)
+    files = dict[str, Change]()
     for path, (old, new) in kept.items():
         if path in brought & hidden:
             continue  # it was there
         place, above = _placed(path, roots)
         fault = None if before.is_late(path) else was.get(path)
-        earlier = _state(blobs, old, place, fault, above)
+        earlier = _state(old, place, fault, above)
         if earlier.is_absent and path in hidden | brought:
             earlier = UNSEEN
-        later = _state(blobs, new, place, now.get(path))
+        later = _state(new, place, now.get(path))
         if later.is_absent and _is_there(path):  # git ignores it now
             later = look(path)
         files[path] = (earlier, later)
@@ -130,25 +123,19 @@ def _placed(path: str, roots: Iterable[str]) -> tuple[str, int]:
     return os.path.realpath(root) + path.removeprefix(root), path.count("/") - root.count("/") - 1
 
 
-def _state(
-    blobs: Blobs,
-    file: StoredFile | None,
-    place: str,
-    fault: str | None = None,
-    missing: int = 0,
-) -> Snapshot:
-    if file is not None:
-        return Snapshot(blobs.of_store(file.blob), file.mode, place, is_link=file.is_link)
-    return Snapshot(place=place, missing=missing) if fault is None else Snapshot(fault=fault)
+def _state(file: Snapshot, place: str, fault: str | None = None, missing: int = 0) -> Snapshot:
+    if file.is_absent and fault is not None:
+        return Snapshot(fault=fault)
+    return replace(file, place=place, missing=missing if file.is_absent else 0)
 
 
-def _is_older(path: str, change: Change, moved: Collection[str], before: Tree) -> bool:
+def _is_older(path: str, change: Change, moved: Collection[str | None], before: Tree) -> bool:
     """Return whether only one tree has a file that is older: git may have ignored it before.
 
     moved: the contents of files that are gone.
     """
     old, new = change
-    is_new = old is None and new is not None and new.blob not in moved
+    is_new = old.is_absent and not new.is_absent and new.digest not in moved
     return is_new and changed_at(path) < before.began  # ns since 1970
 
 
@@ -165,36 +152,34 @@ def _brought(older: Iterable[str], roots: Sequence[str], before: Tree) -> Iterat
 
 def _is_changed(path: str, change: Change, before: Tree) -> bool:
     """Return whether a file has changed, rather than what git ignores."""
-    is_missing = change[0] is not None and change[1] is None
+    is_missing = change[1].is_absent and not change[0].is_absent
     return not is_missing or not _is_there(path) or changed_at(path) >= before.began
 
 
-def _hidden(
-    store: CheckpointStore, changes: Mapping[str, Change], roots: Sequence[str]
-) -> Set[str]:
+def _hidden(changes: Mapping[str, Change], roots: Sequence[str]) -> Set[str]:
     """Return files that a tree lacks and git may have ignored then. Raises GitFailed.
 
     It would ignore them if nobody had added them, or a `.gitignore` above them has shown them.
     """
-    hidden, made = set[str](), {path for path, (old, _) in changes.items() if old is None}
+    hidden, made = set[str](), {path for path, (old, _) in changes.items() if old.is_absent}
     for root in roots if made else ():
         with suppress(GitFailed):
             names = list_project(root, ("--cached", "--ignored")).split(b"\0")
             hidden |= made & {f"{root}/{os.fsdecode(it)}" for it in names}
-    for shown in (path for path, it in changes.items() if _shows_more(store, path, it)):
+    for shown in (path for path, it in changes.items() if _shows_more(path, it)):
         above = shown.removesuffix(_IGNORE_FILE)
         hidden |= {path for path in made if path.startswith(above) and path != shown}
     return hidden
 
 
-def _shows_more(store: CheckpointStore, path: str, change: Change) -> bool:
-    """Return whether git may have ignored files before that it now lists. Raises GitFailed.
+def _shows_more(path: str, change: Change) -> bool:
+    """Return whether git may have ignored files before that it now lists.
 
     It has not if lines were only added, and none of them is an exception (`!`).
     """
     if PurePath(path).name != _IGNORE_FILE:
         return False
-    before, after = ([*store.content(it.blob).splitlines()] if it else [] for it in change)
+    before, after = ((it.content or b"").splitlines() for it in change)
     left = iter(after)
     was_kept = all(line in left for line in before)
     return not was_kept or any(it.startswith(b"!") for it in {*after} - {*before})
@@ -218,7 +203,7 @@ def changed_at(path: str) -> int:
 
 
 def what_goes_back(
-    store: CheckpointStore, blobs: Blobs, checkpoint: Checkpoint, now: Tree
+    store: CheckpointStore, checkpoint: Checkpoint, now: Tree
 ) -> Mapping[str, FileRecord]:
     """Return the files that can be what they were at a checkpoint, so that nothing is lost.
 
@@ -228,7 +213,7 @@ def what_goes_back(
     lacks = dict.fromkeys(map(str, told), "") if isinstance(told, list) else None
     is_vague = lacks is None or len(lacks) >= MOST_NAMED  # not all that it lacks is named
     then = Tree(checkpoint.tree, now.roots, checkpoint.time, checkpoint.time, lacks or {})
-    found = compare(store, blobs, then, now, look=lambda _: Snapshot(fault=UNSTORED))
+    found = compare(store, then, now, look=lambda _: Snapshot(fault=UNSTORED))
     files = {
         path: FileRecord(earlier, later)
         for path, (earlier, later) in found.items()

@@ -20,7 +20,7 @@ from eca_nvim.digests import name_digest
 from eca_nvim.review.checkpoint_store import CheckpointStore
 from eca_nvim.review.git import GitFailed
 from eca_nvim.review.repository import TREE, entry
-from eca_nvim.review.snapshots import Blob, Blobs
+from eca_nvim.review.snapshots import Blob
 from eca_nvim.review.turn_changes import TurnChanges
 from eca_nvim.system import start_time
 
@@ -32,86 +32,81 @@ _SAVED: Final = ("files", "unknown", "odd_names", "running", "starts", "kept")
 """What the record says, as in `TurnChanges`."""
 
 
-class TurnStore:
-    """The turns of one store."""
+def save_turn(store: CheckpointStore, turn: TurnChanges) -> tuple[str, str]:
+    """Save a turn; return the name by which it is saved, and the commit. Raises GitFailed."""
+    name = turn.saved or f"{_folder(turn.chat)}{turn.began}-{turn.process}"
+    contents = dict[str, Blob]()
 
-    def __init__(self, store: CheckpointStore, blobs: Blobs) -> None:
-        self._store = store
-        self._blobs = blobs
+    def noted(blob: Blob) -> str:
+        contents[blob.digest] = blob
+        return blob.digest
 
-    def save(self, turn: TurnChanges) -> tuple[str, str]:
-        """Save a turn; return the name by which it is saved, and the commit. Raises GitFailed."""
-        name = turn.saved or f"{_folder(turn.chat)}{turn.began}-{turn.process}"
-        contents = dict[str, Blob]()
+    told = msgspec.to_builtins(turn, enc_hook=noted)
+    record = json.dumps({key: told[key] for key in _SAVED}).encode()
+    entries = [entry(_RECORD.encode(), record)]
+    for digest, blob in contents.items():
+        content = blob.content  # None: the store has it
+        entries.append(entry(digest.encode(), digest if content is None else content))
+    entries += [entry(b"start-%d" % n, it.id, TREE) for n, it in enumerate(turn.starts)]
+    about = {it: told[it] for it in _ABOUT}
+    commit, _ = store.commit(f"{REFERENCES}{name}", about, entries)
+    for blob in contents.values():
+        blob.content = None
+    return name, commit
 
-        def noted(blob: Blob) -> str:
-            contents[blob.digest] = blob
-            return blob.digest
 
-        told = msgspec.to_builtins(turn, enc_hook=noted)
-        record = json.dumps({key: told[key] for key in _SAVED}).encode()
-        entries = [entry(_RECORD.encode(), record)]
-        for digest, blob in contents.items():
-            content = blob.content  # None: the store has it
-            entries.append(entry(digest.encode(), digest if content is None else content))
-        entries += [entry(b"start-%d" % n, it.id, TREE) for n, it in enumerate(turn.starts)]
-        about = {it: told[it] for it in _ABOUT}
-        commit, _ = self._store.commit(f"{REFERENCES}{name}", about, entries)
-        for blob in contents.values():
-            blob.content = None
-        return name, commit
+def load_turns(
+    store: CheckpointStore, chat: str, known: Mapping[str | None, str | None], process: int
+) -> Sequence[TurnChanges]:
+    """Return the turns of a chat, but for `known` commits, by name.
 
-    def load(
-        self, chat: str, known: Mapping[str | None, str | None], process: int
-    ) -> Sequence[TurnChanges]:
-        """Return the turns of a chat, but for `known` commits, by name.
+    process: our Neovim; what a host of it before us has begun is over. What runs in another is
+    not told.
 
-        process: our Neovim; what a host of it before us has begun is over. What runs in another is
-        not told.
+    Raises GitFailed.
+    """
+    listed = _list(store, _folder(chat))
+    found = (_load(store, it) for it in listed if known.get(it.saved) != it.commit)
+    turns = [it for it in found if it is not None]
+    for turn in turns:
+        if turn.process != process and _is_there(turn):
+            turn.running, turn.starts = {}, []
+    return turns
 
-        Raises GitFailed.
-        """
-        listed = _list(self._store, _folder(chat))
-        found = map(self._load, (it for it in listed if known.get(it.saved) != it.commit))
-        turns = [it for it in found if it is not None]
-        for turn in turns:
-            if turn.process != process and _is_there(turn):
-                turn.running, turn.starts = {}, []
-        return turns
 
-    def last_numbers(self, own: Collection[str | None]) -> Mapping[str, int]:
-        """Return the number of the last turn of each chat. Raises GitFailed.
+def last_numbers(store: CheckpointStore, own: Collection[str | None]) -> Mapping[str, int]:
+    """Return the number of the last turn of each chat. Raises GitFailed.
 
-        own: where turns are saved that do not count, as they have begun meanwhile.
-        """
-        last: dict[str, int] = {}
-        for turn in _list(self._store):
-            if turn.saved not in own:
-                last[turn.chat] = max(last.get(turn.chat, 0), turn.number)
-        for kept in self._store.checkpoints():
-            chat, number = kept.about.get("chat"), kept.about.get("turn")
-            if isinstance(chat, str) and isinstance(number, int):
-                last[chat] = max(last.get(chat, 0), number)
-        return last
+    own: where turns are saved that do not count, as they have begun meanwhile.
+    """
+    last: dict[str, int] = {}
+    for turn in _list(store):
+        if turn.saved not in own:
+            last[turn.chat] = max(last.get(turn.chat, 0), turn.number)
+    for kept in store.checkpoints():
+        chat, number = kept.about.get("chat"), kept.about.get("turn")
+        if isinstance(chat, str) and isinstance(number, int):
+            last[chat] = max(last.get(chat, 0), number)
+    return last
 
-    def others(self, process: int, first: int, last: int) -> bool:
-        """Return whether turns of other Neovims had commands at a time. Raises GitFailed."""
-        return any(
-            it.process != process
-            and it.began < last
-            and (it.until > first or (not it.until and _is_there(it)))
-            for it in _list(self._store)
-        )
 
-    def _load(self, listed: TurnChanges) -> TurnChanges | None:
-        try:
-            record = json.loads(self._store.content(f"{listed.commit}:{_RECORD}"))
-            told = {**msgspec.to_builtins(listed), **record}
-            return msgspec.convert(
-                told, TurnChanges, dec_hook=lambda _, it: self._blobs.of_store(it)
-            )
-        except (GitFailed, ValueError, msgspec.ValidationError):  # damaged, or of a later version
-            return None
+def others_ran(store: CheckpointStore, process: int, first: int, last: int) -> bool:
+    """Return whether turns of other Neovims had commands at a time. Raises GitFailed."""
+    return any(
+        it.process != process
+        and it.began < last
+        and (it.until > first or (not it.until and _is_there(it)))
+        for it in _list(store)
+    )
+
+
+def _load(store: CheckpointStore, listed: TurnChanges) -> TurnChanges | None:
+    try:
+        record = json.loads(store.content(f"{listed.commit}:{_RECORD}"))
+        told = {**msgspec.to_builtins(listed), **record}
+        return msgspec.convert(told, TurnChanges, dec_hook=lambda _, it: Blob(it, store.read))
+    except (GitFailed, ValueError, msgspec.ValidationError):  # damaged, or of a later version
+        return None
 
 
 def _is_there(turn: TurnChanges) -> bool:

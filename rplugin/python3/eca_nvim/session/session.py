@@ -219,7 +219,7 @@ class Session:
         )
 
     def _stored(self, digest: str) -> bytes:
-        return self._checkpoints.content(digest)
+        return self._checkpoints.read(digest)
 
     def _take(self) -> TreeRequest:
         return self._checkpoints.want()

@@ -82,7 +82,7 @@ class Checkpoints:
         is_treated: Callable[[str], bool] = lambda _: False,
     ) -> None:
         most_bytes = int(min(limits.max_file, MIB) * MIB)
-        self._blobs = Blobs(self.content, most_bytes)
+        self._blobs = Blobs(self.read, most_bytes)
         self._store: CheckpointStore | None = None
         if folder is not None and folders and limits.enabled:
             name = name_digest(os.fsencode("\n".join(folders.first)))
@@ -170,12 +170,11 @@ class Checkpoints:
         await anyio.lowlevel.checkpoint_if_cancelled()
         return done
 
-    def content(self, blob: str) -> bytes:
-        """Return a stored content. Raises OSError."""
-        try:
-            return self._kept.content(blob)
-        except GitFailed as fault:
-            raise OSError(errno.EIO, str(fault)) from fault
+    def read(self, blob: str) -> bytes:
+        """Return a stored content, by git's id. Raises OSError."""
+        if self._store is None:
+            raise OSError(errno.ENOENT, OFF)
+        return self._store.read(blob)
 
     @property
     def is_busy(self) -> bool:
@@ -257,7 +256,7 @@ class Checkpoints:
 
         def work(store: CheckpointStore) -> Mapping[str, FileRecord]:
             now = store.take(tuple(self._folders))
-            return what_goes_back(store, self._blobs, checkpoint, now)
+            return what_goes_back(store, checkpoint, now)
 
         return await self.with_store(work)
 
@@ -280,13 +279,11 @@ class Checkpoints:
         restoring = Restoring(plan, partial(take_snapshot, blobs=self._blobs, follow=False))
 
         def read_ahead(paths: Sequence[str]) -> None:
-            befores = (plan[path].before.blob for path in paths)
+            befores = (plan[path].before.digest for path in paths)
             with suppress(GitFailed):  # each content is read alone then
-                wanted = {it.digest for it in befores if it is not None}
-                self._blobs.read_ahead = self._kept.packed(wanted)
+                self._kept.read_ahead({it for it in befores if it is not None})
 
         outcomes = [*restoring.restore_all(read_ahead)]
-        self._blobs.read_ahead = {}
         done = [it.path for it in outcomes if it.fault is None]
         failed = {it.path: it.told for it in outcomes if it.told is not None}
         return Restored(done, failed, kept.id)

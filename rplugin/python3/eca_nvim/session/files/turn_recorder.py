@@ -14,7 +14,6 @@ import logging
 import math
 import time
 from collections.abc import Callable, Mapping
-from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
@@ -26,7 +25,7 @@ from eca_nvim.review.git import GitFailed
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.tree_changes import Found, TreeRequest, compare
 from eca_nvim.review.turn_changes import FileRecord, TurnChanges
-from eca_nvim.review.turn_store import TurnStore
+from eca_nvim.review.turn_store import last_numbers, load_turns, others_ran, save_turn
 
 if TYPE_CHECKING:
     from eca_nvim.session.files.checkpoints import Checkpoints
@@ -54,7 +53,6 @@ class TurnRecorder:
         self._unsaved: dict[TurnChanges, int] = {}  # how often each has changed
         self._is_unsaved = anyio.Event()
         self._progress = anyio.Event()
-        self._read = frozenset[str]()
         ledger.commands.ready = self._ready_in.send_nowait
         ledger.changed = self._changed
 
@@ -105,18 +103,10 @@ class TurnRecorder:
 
     async def _read_ahead(self, chat: str) -> None:
         """Read what turns are about to be compared with; here each content takes a process."""
-        states = (
-            (it.before, it.after)
-            for turn in self._ledger.all_turns(chat)
-            for it in turn.files.values()
-        )
-        blobs = (it.blob for it in chain.from_iterable(states) if it.blob is not None)
-        wanted = frozenset(it.digest for it in blobs if it.content is None)
-        if not wanted <= self._read:
-            self._read = wanted
-            self._ledger.blobs.read_ahead = await self._checkpoints().with_store(
-                lambda store: store.packed(wanted)
-            )
+        records = (it for turn in self._ledger.all_turns(chat) for it in turn.files.values())
+        blobs = (it.blob for record in records for it in (record.before, record.after))
+        wanted = {it.digest for it in blobs if it is not None and it.content is None}
+        await self._checkpoints().with_store(lambda store: store.read_ahead(wanted))
 
     async def _compare(self) -> None:
         async for watch in self._ready:
@@ -136,7 +126,7 @@ class TurnRecorder:
 
     async def _found(self, watch: Watch) -> tuple[Found, bool]:
         """Return what differs, and whether turns of other Neovims ran meanwhile."""
-        trees, blobs = watch.trees, self._ledger.blobs
+        trees = watch.trees
         asked = [*watch.turn.unsure] if watch.is_turn else []
         if trees is None or (watch.is_turn and not asked):
             return {}, False
@@ -144,9 +134,8 @@ class TurnRecorder:
         last = watch.until if watch.turn.process else end.done
 
         def work(store: CheckpointStore) -> tuple[Found, bool]:
-            found = compare(store, blobs, start, end, asked)
-            turns = TurnStore(store, blobs)
-            return found, bool(found) and turns.others(process, start.began, last)
+            found = compare(store, start, end, asked)
+            return found, bool(found) and others_ran(store, process, start.began, last)
 
         return await self._checkpoints().with_store(work)
 
@@ -187,8 +176,7 @@ class TurnRecorder:
                 self._go_on()
 
     async def _save_turn(self, turn: TurnChanges) -> None:
-        commands, blobs = self._ledger.commands, self._ledger.blobs
-        watches = [it for it in commands.watches if it.turn is turn and not it.is_turn]
+        watches = [it for it in self._ledger.commands.watches if it.turn is turn and not it.is_turn]
         starts = [it.start.tree for it in watches if it.start.tree]
         ends = [0 if it.is_uncertain else it.until for it in watches if it.start.tree]
         running = {
@@ -204,25 +192,24 @@ class TurnRecorder:
         more = {"running": running, "starts": starts, "until": until, "seen": {}, "unsure": {}}
         copy = replace(turn, **sets, **more, origins={}, process=self._checkpoints().process)
         turn.saved, turn.commit = await self._checkpoints().with_store(
-            lambda store: TurnStore(store, blobs).save(copy)
+            lambda store: save_turn(store, copy)
         )
 
     async def last_numbers(self) -> Mapping[str, int]:
         """Return the number of the last turn of each chat of others. Raises GitFailed."""
-        ledger = self._ledger
 
         def work(store: CheckpointStore) -> Mapping[str, int]:
-            own = {it.saved for it in ledger.all_turns() if not it.process}  # by now
-            return TurnStore(store, ledger.blobs).last_numbers(own)
+            own = {it.saved for it in self._ledger.all_turns() if not it.process}  # by now
+            return last_numbers(store, own)
 
         return await self._checkpoints().with_store(work)
 
     async def _load(self, chat: str) -> None:
         """Load the turns of a chat that others have saved. Raises GitFailed."""
-        blobs, process = self._ledger.blobs, self._checkpoints().process
+        process = self._checkpoints().process
         known = {it.saved: it.commit for it in self._ledger.all_turns(chat)}
         loaded = await self._checkpoints().with_store(
-            lambda store: TurnStore(store, blobs).load(chat, known, process)
+            lambda store: load_turns(store, chat, known, process)
         )
         # What was changed here meanwhile, such as what the user has kept, is newer.
         newer = {
