@@ -75,8 +75,8 @@ class Present(Struct, frozen=True):
     @property
     def fingerprint(self) -> str:
         """A hash that shows later whether the file has changed."""
-        digest = None if self.disk.blob is None else self.disk.blob.digest
-        parts = (digest, self.disk.place, self.disk.fault, self.unsaved, self.disk.is_link)
+        disk = self.disk
+        parts = (disk.digest, disk.place, disk.fault, self.unsaved, disk.is_link)
         return hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()
 
 

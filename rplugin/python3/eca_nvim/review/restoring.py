@@ -61,7 +61,7 @@ class Restoring:
         self._in_the_way = frozenset(_in_the_way(files))
         self._left_folders = {str(it) for path in self._in_the_way for it in PurePath(path).parents}
         self._failed: dict[str, str] = {}
-        self._unplaced: set[str] = set()
+        self._unplaced: set[str | None] = set()
 
     def place_in_order(self, path: str) -> tuple[bool, bool, int]:
         """Return the sort key of a file."""
@@ -94,7 +94,7 @@ class Restoring:
             outcome = _restored(path, now, before)
         if outcome.fault is not None:
             self._failed[path] = outcome.fault
-            self._unplaced |= {before.blob.digest} if before.blob else set()
+            self._unplaced |= {before.digest} - {None}
         return outcome
 
     def _objection(self, path: str, now: Snapshot, asked: Snapshot | None) -> str | None:
@@ -109,7 +109,7 @@ class Restoring:
         for origin in origins(self.files, self.files[path]):
             if origin in self._failed:
                 return self._failed[origin]
-        if before.is_absent and now.blob and now.blob.digest in self._unplaced:
+        if before.is_absent and now.digest in self._unplaced:
             return ONLY_PLACE
         return fault_of(self.files, path)
 

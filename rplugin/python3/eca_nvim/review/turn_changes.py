@@ -81,8 +81,7 @@ class TurnChanges(Struct, eq=False):
     was saved. starts: the trees from before the commands that ran then, or had just ended.
     process: its Neovim. until: when it was saved last, 0 if anything ran. saved, commit: where it
     is saved, and as which version. seen: all files that were looked at. unsure: those whose first
-    call may have run before that, and when it ended. origins: where moved files were, by their path
-    now.
+    call may have run before that, and when it ended.
     """
 
     chat: str
@@ -102,7 +101,6 @@ class TurnChanges(Struct, eq=False):
     commit: str | None = None
     seen: dict[str, FileRecord] = field(default_factory=dict)
     unsure: dict[str, int] = field(default_factory=dict)
-    origins: dict[str, str] = field(default_factory=dict)
 
     def note(self, path: str, record: FileRecord, *, is_late: bool = False) -> None:
         """Add what is known of a file; `is_late`: as in `FileRecord.joined`."""
@@ -110,12 +108,13 @@ class TurnChanges(Struct, eq=False):
         self.seen[path] = record if known is None else known.joined(record, is_late=is_late)
 
     def note_move(self, source: str, destination: str) -> None:
-        """Note that a file was moved."""
-        self.origins[destination] = self.origins.pop(source, source)
+        """Note that a file was moved, after what is known of both paths."""
+        old, new = self.seen.get(source), self.seen.get(destination)
+        if old is not None and new is not None:
+            first = old.origin or source
+            self.seen[source] = replace(old, origin=None)
+            self.seen[destination] = replace(new, origin=None if first == destination else first)
 
     def compute_files(self) -> None:
         """Compute `files` from what was seen; what was a change stays one if it was undone."""
-        for path, record in self.seen.items():
-            origin = record.origin or self.origins.get(path)
-            self.files[path] = replace(record, origin=None if origin == path else origin)
-        self.files = {path: it for path, it in self.files.items() if it.is_change}
+        self.files = {path: it for path, it in (self.files | self.seen).items() if it.is_change}

@@ -190,7 +190,7 @@ class TurnRecorder:
         # A copy, because it is written in a thread.
         sets = {"files": {**turn.files}, "odd_names": {*turn.odd_names}, "kept": {*turn.kept}}
         more = {"running": running, "starts": starts, "until": until, "seen": {}, "unsure": {}}
-        copy = replace(turn, **sets, **more, origins={}, process=self._checkpoints().process)
+        copy = replace(turn, **sets, **more, process=self._checkpoints().process)
         turn.saved, turn.commit = await self._checkpoints().with_store(
             lambda store: save_turn(store, copy)
         )
