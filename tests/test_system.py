@@ -174,6 +174,20 @@ def test_everything_has_what_stands_for_it(tmp_path: Path) -> None:
         os.close(descriptor)
 
 
+def test_processes_that_only_the_administrator_may_list_are_no_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object, **_options: object) -> None:
+        raise PermissionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", refuse)
+        patch.setattr(os, "access", lambda *_: False)
+        importlib.reload(system)
+        assert not system.HAS_PROC
+    importlib.reload(system)
+
+
 def test_the_programs_find_it_however_they_are_named() -> None:
     for program in ("guardian.py", "mcp/bridge.py"):
         path = PACKAGE / "openers" / ".." / program

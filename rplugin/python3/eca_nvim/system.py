@@ -22,8 +22,8 @@ O_PATH = getattr(os, "O_PATH", os.O_RDONLY)
 # --- processes ------------------------------------------------------------------------------------
 
 PROC = Path("/proc")
-HAS_PROC = (PROC / "self" / "stat").exists()
-"""Whether the table of processes has files; elsewhere `ps` reads it."""
+HAS_PROC = os.access(PROC / "self" / "stat", os.R_OK)
+"""Whether the table of processes has files for us; elsewhere `ps` reads it."""
 _ENDED = frozenset("ZX")
 """States of a process that has ended but was not reaped by its parent."""
 
