@@ -91,14 +91,15 @@ if vim.v.vim_did_enter == 1 then -- the plugin is loaded late
   attach_actions({ buf = vim.api.nvim_get_current_buf() })
 end
 
--- A session file restores a chat's windows with empty buffers, which would block the chat's names.
+-- A session file restores our windows with empty buffers, which would block the names of chats, and
+-- with 'sessionoptions' as `localoptions` they look as if they took text and answers.
 -- It also prints a line for each of them, for which Neovim waits for a key; a redraw ends that.
 vim.api.nvim_create_autocmd('SessionLoadPost', {
   pattern = 'eca://*',
   callback = function(event)
     vim.cmd.redraw()
     vim.schedule(function()
-      if vim.api.nvim_buf_is_valid(event.buf) and vim.bo[event.buf].buftype == '' then
+      if vim.api.nvim_buf_is_valid(event.buf) and not vim.b[event.buf].eca_lives then
         vim.api.nvim_buf_delete(event.buf, { force = true })
       end
     end)

@@ -11,6 +11,14 @@ from tests.ui.view import CHAT, View, assistant, numbered, open_view, start_view
 from eca_nvim.chat.vocabulary import ops
 
 
+DIFF = """
+local path = vim.fn.getcwd() .. '/code'
+require('eca.diff').show({
+  chat = 'one', id = 't', path = path, before = 'a', after = 'b', kind = 'changed',
+})
+"""
+
+
 def sizes(view: View) -> dict[str, tuple[int, int]]:
     """Return width and height by what a window shows."""
     code = """
@@ -323,16 +331,20 @@ def test_other_code_that_sends_leaves_the_reader_alone(start_nvim: StartNeovim) 
     assert view.nvim.eval("[line('w0'), line('.')]") == [1, 1]
 
 
+@pytest.mark.parametrize("more", ["blank", "localoptions"])
 def test_a_session_leaves_no_dead_windows_and_no_names(
-    start_nvim: StartNeovim, tmp_path: Path
+    start_nvim: StartNeovim, tmp_path: Path, more: str
 ) -> None:
     session = tmp_path / "session.vim"
     earlier = open_view(start_nvim, "notes")
-    earlier.nvim.command(f"mksession {session}")
+    earlier.nvim.lua(DIFF)
+    earlier.nvim.wait_screen("code (after)")
+    earlier.nvim.command(f"set sessionoptions+={more} | mksession {session}")
     view = start_view(start_nvim)
     view.nvim.keys(f":source {session}<CR>")
     assert not view.nvim.blocked(), "Neovim waits for a key"
-    view.nvim.wait_until("vim.fn.winnr('$') == 1")
+    view.nvim.wait_until("#vim.api.nvim_list_wins() == 1")
+    assert "eca://" not in view.nvim.command("ls!")
     view.open()
     view.draw(*user(1, "again"))
     assert view.windows() == ["notes", "chat", "input"]

@@ -325,6 +325,7 @@ end
 ---@param buf integer
 ---@param text string
 function M.name(buf, text)
+  vim.b[buf].eca_lives = true -- one that a session file makes has only the name
   others.call('BufFilePost', vim.api.nvim_buf_set_name, buf, 'eca://' .. sanitize.line(text))
 end
 
