@@ -10,7 +10,6 @@ from tests.ui.view import CHAT, View, assistant, numbered, open_view, start_view
 
 from eca_nvim.chat.vocabulary import ops
 
-
 DIFF = """
 local path = vim.fn.getcwd() .. '/code'
 require('eca.diff').show({
