@@ -88,17 +88,23 @@ local function cells()
   return table.concat(rows or {}, '\\n')
 end
 local shapes = {}
-function shapes.float()
+function shapes.float(meanwhile)
   require('eca.approval').update({ item })
+  if meanwhile then
+    meanwhile()
+  end
   local text = cells()
   require('eca.approval').update({})
   return text
 end
-function shapes.panel()
+function shapes.panel(meanwhile)
   local panel = require('eca.ui.panel').show({
     title = 'probe', keys = { { 's', 'send' } }, unread = function() end,
     rows = vim.tbl_map(function(line) return { { line, '' } } end, item.lines),
   })
+  if meanwhile then
+    meanwhile()
+  end
   local text = cells()
   panel.close()
   return text
@@ -110,6 +116,21 @@ for name, value in pairs(worst) do
     vim.o[name] = value
     found[name] = shapes[shape]()
     vim.o[name] = before
+    vim.api.nvim_create_autocmd('User', {
+      pattern = 'of the user',
+      once = true,
+      callback = function() -- an option that an autocommand sets has no event
+        for _, win in ipairs(vim.api.nvim_list_wins()) do
+          if name ~= 'display' and vim.api.nvim_win_get_config(win).relative ~= '' then
+            vim.wo[win][0][name] = value
+          end
+        end
+      end,
+    })
+    found['by an autocommand: ' .. name] = shapes[shape](function()
+      vim.api.nvim_exec_autocmds('User', { pattern = 'of the user' })
+      vim.api.nvim_exec_autocmds('SafeState', {})
+    end)
   end
 end
 return { wanted, found }

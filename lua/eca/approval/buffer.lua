@@ -135,6 +135,7 @@ function M.set_window_options(win)
     foldcolumn = '1', -- a margin, also before wrapped rows
     list = true,
     showbreak = WRAPPED,
+    winbar = '', -- it would take a row
   })
 end
 

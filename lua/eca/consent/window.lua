@@ -41,6 +41,8 @@ local SHOWN = {
   winhighlight = '',
   wrap = true,
 }
+local kept = {} ---@type table<integer, table<string, any>> options by window
+
 if vim.fn.exists('+eventignorewin') == 0 then
   SHOWN.eventignorewin = nil -- Neovim 0.10
 end
@@ -50,7 +52,7 @@ end
 ---@param own? table<string, any> options with another value here
 function M.set(win, own)
   local options = vim.tbl_extend('force', SHOWN, own or {})
-  vim.w[win].eca_shown = options -- goes with the window
+  kept[win] = options
   for name, value in pairs(options) do
     vim.wo[win][0][name] = value
   end
@@ -71,20 +73,42 @@ end
 ---@param win integer
 ---@param before table<string, any>
 function M.release(win, before)
-  vim.w[win].eca_shown = nil
+  kept[win] = nil
   for name, value in pairs(before) do
     vim.wo[win][0][name] = value
   end
 end
 
+---@param win integer
+---@param name string
+---@param value any
+local function keep(win, name, value)
+  local opens_folds = name == 'foldenable' and value -- as `zi` does
+  if value ~= nil and not opens_folds and vim.wo[win][name] ~= value then
+    vim.wo[win][0][name] = value
+  end
+end
+
+local group = vim.api.nvim_create_augroup('eca.consent.window', {})
 vim.api.nvim_create_autocmd('OptionSet', {
-  group = vim.api.nvim_create_augroup('eca.consent.window', {}),
+  group = group,
   pattern = vim.tbl_keys(SHOWN),
   callback = function(event)
-    local win, name = vim.api.nvim_get_current_win(), event.match
-    local value = (vim.w[win].eca_shown or {})[name]
-    if value ~= nil and vim.wo[win][name] ~= value then
-      vim.wo[win][0][name] = value
+    local win = vim.api.nvim_get_current_win()
+    keep(win, event.match, (kept[win] or {})[event.match])
+  end,
+})
+vim.api.nvim_create_autocmd('SafeState', { -- what an autocommand sets has no event
+  group = group,
+  callback = function()
+    for win, options in pairs(kept) do
+      if vim.api.nvim_win_is_valid(win) then
+        for name, value in pairs(options) do
+          keep(win, name, value)
+        end
+      else
+        kept[win] = nil
+      end
     end
   end,
 })

@@ -124,6 +124,7 @@ local function open(buf, panel)
     linebreak = true,
     breakindent = true,
     breakindentopt = 'shift:4',
+    winbar = '', -- it would take a row
   })
   fit(win, panel)
   return win
