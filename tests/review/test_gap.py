@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from tests.review.test_checkpoint_store import git, later_than_now, told
+from tests.review.test_store_faults import PROCESS
 
-from eca_nvim.review.checkpoint_store import LATE, CheckpointStore
+from eca_nvim.review.checkpoint_store import LATE, UNKNOWN, CheckpointStore
 
 LONG_AGO = (10**9, 10**9)
 
@@ -90,6 +91,10 @@ def move_the_folder_away(file: Path, spare: Path) -> None:
     (file.parent / "folder").replace(spare / "away")
 
 
+def change_the_permissions(file: Path, _: Path) -> None:
+    file.chmod(0o600)
+
+
 def exchange_it_for_an_empty_one(file: Path, spare: Path) -> None:
     (file.parent / "folder").replace(spare / "away")
     (spare / "empty").replace(file.parent / "folder")
@@ -112,6 +117,7 @@ WAYS: Mapping[str, Callable[[Path, Path], None]] = {
         move_a_folder_in,
         move_the_folder_away,
         exchange_it_for_an_empty_one,
+        change_the_permissions,
     )
 }
 
@@ -127,3 +133,23 @@ def test_what_is_done_after_the_prompt_is_not_in_its_tree(
     assert told(store, before.id, tree.id, root) == {}
     now = told(store, before.id, store.take([str(root)]).id, root)
     assert tree.refused == dict.fromkeys(now, LATE) != {}
+
+
+@pytest.mark.parametrize("tick", [2 * 10**9, 0])
+def test_what_another_neovim_has_stored_since_is_not_in_the_tree(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tick: int
+) -> None:
+    """Its tree is the latest that is known; tick: whether it is sure of the file's content."""
+    monkeypatch.setattr("eca_nvim.review.checkpoint_store._TICK", tick)
+    store = CheckpointStore(tmp_path / "store", os.getpid())
+    before, moment = store.take([str(root)]), later_than_now(root)
+    for name in ("file", "made"):
+        (root / name).write_text("new")
+    later_than_now(root)
+    CheckpointStore(tmp_path / "store", PROCESS).take([str(root)])
+    tree = store.take([str(root)], moment)
+    assert told(store, before.id, tree.id, root) == {str(root / "file"): ((b"old", 0o644), None)}
+    assert tree.refused == {str(root / name): UNKNOWN for name in ("file", "made")}
+    after = told(store, before.id, store.take([str(root)]).id, root)
+    assert after[str(root / "file")] == ((b"old", 0o644), (b"new", 0o644))
+    assert after.keys() == tree.refused.keys()

@@ -265,7 +265,7 @@ async def test_a_slow_tree_holds_nobody_up(
     monkeypatch.setattr(turn_recorder, "WAIT_LIMIT", PATIENCE)
     held.set()
     planned = await rig.ask(PlanUndo("a", -2))
-    late = "cannot be restored: it was changed while the first checkpoint was made"
+    late = "cannot be restored: it was changed before a checkpoint had it"
     assert [words(it["kept"]) for it in planned["rows"]] == [late]
     assert "earlier state uncertain" in headers(rig)
 

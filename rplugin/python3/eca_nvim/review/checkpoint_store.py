@@ -60,22 +60,19 @@ FEW: Final = 1 << 18
 FEW_AT_FIRST: Final = 1000
 """Names in a folder without an index: to count more would take as long as to start a process."""
 LATE: Final = "it was changed while the checkpoint was made"
-UNKNOWN: Final = "it was changed while the first checkpoint was made"
+UNKNOWN: Final = "it was changed before a checkpoint had it"
 NAMED: Final = 400
 """Files that are named to git at once."""
 _LINK: Final = "120000"
 _MODES: Final = b"modes-"
 _LATEST: Final = "refs/latest/"
 """Where each Neovim has its latest tree, so that git keeps it for the next one."""
-
-
 _EMPTY: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """Git's id of a tree without files, which it always has."""
 _TICK: Final = 2 * 10**9
 """Nanoseconds in which changes of a file may have the same time, at most."""
 _KNOWN_MODES: Final = frozenset({0o644, 0o755})
 """The permissions that git keeps."""
-
 Files: TypeAlias = Mapping[str, os.stat_result]
 """Files by their path in a folder."""
 _Mark: TypeAlias = tuple[int, int, int, int]
@@ -89,9 +86,9 @@ class _Known(Struct, frozen=True, array_like=True):
     began: int = 0
     files: Mapping[bytes, _Mark] = {}
 
-    def has(self, path: bytes, mark: _Mark) -> bool:
-        """Return whether a file is surely stored as it is."""
-        return self.files.get(path) == mark and mark[0] < self.began - _TICK
+    def has(self, path: bytes, mark: _Mark, until: int) -> bool:
+        """Return whether a file is surely stored as it is, and was so at a moment."""
+        return self.files.get(path) == mark and mark[0] < min(self.began - _TICK, until)
 
 
 class Tree(Struct, frozen=True):
@@ -143,7 +140,6 @@ class CheckpointStore:
         """Store the files of some folders as they are now. Raises GitFailed.
 
         until: as they were at this moment, as far as that is known (ns since 1970).
-
         Of many files a process with a low priority takes it: this one has to answer, and to stay
         small. A start of one takes longer than few files.
         """
@@ -181,7 +177,7 @@ class CheckpointStore:
         for root, files in wanted.items():
             name, known = name_digest(os.fsencode(root)).encode(), self._known(root)
             marks = {os.fsencode(path): _mark(it) for path, it in files.items()}
-            fresh = [it for it, mark in marks.items() if not known.has(it, mark)]
+            fresh = [it for it, mark in marks.items() if not known.has(it, mark, until or now)]
             require_space(self._folder, sum(marks[it][1] for it in fresh))
             tree, gone = known.tree, known.files.keys() - marks.keys()  # what goes makes room
             changed = self._changed(root, [*gone, *fresh], known, marks, until, refused)
@@ -208,8 +204,13 @@ class CheckpointStore:
             place, mark = f"{root}/{os.fsdecode(path)}", marks.pop(path, None)
             file = Snapshot() if mark is None else take_snapshot(place, blobs, follow=False)
             if until is not None and changed_after(place, until):
-                refused[place] = LATE if known.began else UNKNOWN
-                marks |= {path: known.files[path]} if path in known.files else {}
+                was = known.files.get(path)
+                if not known.began or (was and was[0] > until):  # another Neovim has it since
+                    refused[place] = UNKNOWN
+                    yield entry(path)
+                else:
+                    refused[place] = LATE
+                    marks |= {path: was} if was else {}
                 continue
             if file.fault is not None:
                 refused[place] = file.fault
