@@ -8,7 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.review.test_checkpoint_store import git
 from tests.review.watched import Watched
+
+from eca_nvim.review.checkpoint_store import CheckpointStore
+from eca_nvim.review.tree_changes import what_goes_back
 
 
 def tree(folder: Path) -> dict[str, bytes | None]:
@@ -272,3 +276,17 @@ def test_a_link_that_git_leaves_out_is_listed(watched: Watched, repository: Path
 
     watched.command(change)
     assert watched.plan()[".gitmodules"]["conflict"] == "git cannot store it"
+
+
+def test_what_git_ignores_since_then_and_nobody_has_changed_does_not_go_back(
+    tmp_path: Path,
+) -> None:
+    root, store = tmp_path / "work", CheckpointStore(tmp_path / "store", os.getpid())
+    root.mkdir()
+    git(root, "init", "-q")
+    (root / "mine").write_text("mine")
+    tree = store.take([str(root)])
+    then = store.keep(tree.id, tree.began, {"refused": []})
+    (root / ".gitignore").write_text("mine\n")
+    found = what_goes_back(store, then, store.take([str(root)]))
+    assert found.keys() == {str(root / ".gitignore")}
