@@ -141,6 +141,15 @@ def saved(nvim: Neovim) -> str:
     return "".join(str(it["text"]) for it in sent(nvim, "keep_draft")[-1:])
 
 
+def test_what_comes_back_as_the_question_goes_is_a_draft_at_once(stage: Neovim) -> None:
+    half_answered(stage)
+    draw(stage, ["pending", []], ["input", CHAT, "later on"])  # as when the host has ended
+    stage.wait_for(lambda: input_text(stage) == "later on\nmau", "the text to be back")
+    wait_said(stage, "what you typed is a prompt now")
+    stage.keys("<Esc>")
+    assert "comes back after it" not in str(stage.eval("execute('messages')"))
+
+
 # --- keys that were pressed before ----------------------------------------------------------------
 
 

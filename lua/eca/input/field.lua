@@ -178,7 +178,9 @@ function M.put_back(buf, text)
   chat.draft_before = before:find('%S') and ('%s\n%s'):format(text, before) or text
   vim.api.nvim_buf_set_lines(buf, 0, 0, false, {}) -- changes nothing, but has drafts saved
   vim.schedule(function() -- after what those say who put it back
-    notify.warn('the input takes an answer now: your text comes back after it')
+    if chat.question then -- else it is back already
+      notify.warn('the input takes an answer now: your text comes back after it')
+    end
   end)
 end
 
