@@ -208,6 +208,8 @@ def test_links_are_taken_back_and_done_again(
     after = links(repository)
     again = {name for name, it in watched.plan().items() if it["what"] == "link"}
     assert again == {name for name in before if name in LINKS and before[name] != after.get(name)}
+    # What is behind a new link now goes back once that is gone.
+    assert {(it["conflict"], it["fault"]) for it in watched.plan().values()} == {(None, None)}
     watched.undo()
     assert links(repository) == before
     assert (repository / "b").read_bytes() == target
