@@ -106,3 +106,14 @@ def test_an_input_alone_fills_its_column(start_nvim: StartNeovim) -> None:
     assert view.nvim.eval("&cmdheight") == 1
     view.nvim.keys(":EcaChat<CR>")
     wait_rows(view, 6)
+
+
+def test_a_window_of_one_row_has_no_line_above_it(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "notes")
+    view.nvim.keys("<C-w>k")
+    place = "relative = 'editor', row = 0, col = 0"
+    view.nvim.lua(f"vim.api.nvim_win_set_config(0, {{ {place}, width = 9, height = 1 }})")
+    view.nvim.keys("")
+    assert not view.nvim.blocked(), "Neovim waits for a key"
+    view.nvim.keys(":resize 3<CR>")
+    view.nvim.wait_until("vim.fn.getwininfo(vim.fn.win_getid())[1].winbar == 1")

@@ -6,6 +6,7 @@
 local decide = require('eca.input.decide')
 local diff_screen = require('eca.diff.screen')
 local footer = require('eca.ui.footer')
+local others = require('eca.ui.others')
 local paths = require('eca.files.paths')
 local sanitize = require('eca.ui.sanitize')
 
@@ -83,7 +84,8 @@ function M.draw(tab, actions)
       end
       room = math.max(room - cells, bound and LEAST_KEYS or 0)
       local caption = ('%%#%s#%s%%*'):format(wrong and 'EcaError' or 'EcaWinbarTitle', text)
-      vim.wo[win][0].winbar = (' %%<%s%%=%s%s%%* '):format(caption, unseen, keys_text(list, room))
+      local keys = keys_text(list, room)
+      others.set_winbar(win, (' %%<%s%%=%s%s%%* '):format(caption, unseen, keys))
     end
   end
 end

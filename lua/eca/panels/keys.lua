@@ -15,6 +15,7 @@ local guard = require('eca.consent.guard')
 local host = require('eca.host')
 local names = require('eca.state.panel_names')
 local notify = require('eca.ui.notify')
+local others = require('eca.ui.others')
 local return_window = require('eca.ui.return_window')
 local sanitize = require('eca.ui.sanitize')
 local ui_keys = require('eca.ui.keys')
@@ -360,9 +361,7 @@ function M.refresh(panel)
     for _, segment in ipairs(footer.of(named(panel), room)) do
       text = ('%s%%#%s#%s'):format(text, segment[2], sanitize.statusline(segment[1]))
     end
-    if vim.wo[win].winbar ~= text .. ' ' then
-      vim.wo[win][0].winbar = text .. ' '
-    end
+    others.set_winbar(win, text .. ' ')
   end
 end
 

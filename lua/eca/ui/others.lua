@@ -156,6 +156,16 @@ function M.show(win, buf)
   M.call('BufWinEnter', vim.api.nvim_win_set_buf, win, buf)
 end
 
+--- Set the line above a window's text. If there is no row for it, Neovim would wait for a key.
+---@param win integer
+---@param text string
+function M.set_winbar(win, text)
+  local has_room = vim.api.nvim_win_get_height(win) > 1 or vim.fn.getwininfo(win)[1].winbar > 0
+  if has_room and vim.wo[win].winbar ~= text then
+    vim.wo[win][0].winbar = text
+  end
+end
+
 --- Set an option of a buffer.
 ---@param event string
 ---@param buf integer

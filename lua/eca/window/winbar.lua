@@ -13,6 +13,7 @@ local contexts = require('eca.context')
 local display_width = require('eca.ui.display_width')
 local follow_end = require('eca.window.follow_end')
 local mirror = require('eca.state.mirror')
+local others = require('eca.ui.others')
 local sizes = require('eca.context.sizes')
 local window_options = require('eca.window.options')
 
@@ -325,10 +326,7 @@ function M.refresh_window(win)
   else
     parts = input_parts(chat)
   end
-  local text = render(fit(parts, columns - 1))
-  if vim.wo[win].winbar ~= text then
-    vim.wo[win][0].winbar = text
-  end
+  others.set_winbar(win, render(fit(parts, columns - 1)))
   if vim.o.laststatus == 3 then
     window_options.set_statusline(win)
   end
