@@ -79,35 +79,17 @@ function M.release(win, before)
   end
 end
 
----@param win integer
----@param name string
----@param value any
-local function keep(win, name, value)
-  local opens_folds = name == 'foldenable' and value -- as `zi` does
-  if value ~= nil and not opens_folds and vim.wo[win][name] ~= value then
-    vim.wo[win][0][name] = value
-  end
-end
-
-local group = vim.api.nvim_create_augroup('eca.consent.window', {})
-vim.api.nvim_create_autocmd('OptionSet', {
-  group = group,
-  pattern = vim.tbl_keys(SHOWN),
-  callback = function(event)
-    local win = vim.api.nvim_get_current_win()
-    keep(win, event.match, (kept[win] or {})[event.match])
-  end,
-})
-vim.api.nvim_create_autocmd('SafeState', { -- what an autocommand sets has no event
-  group = group,
+vim.api.nvim_create_autocmd({ 'OptionSet', 'SafeState' }, { -- what an autocommand sets has no event
+  group = vim.api.nvim_create_augroup('eca.consent.window', {}),
   callback = function()
     for win, options in pairs(kept) do
-      if vim.api.nvim_win_is_valid(win) then
-        for name, value in pairs(options) do
-          keep(win, name, value)
+      local is_valid = vim.api.nvim_win_is_valid(win)
+      kept[win] = is_valid and options or nil
+      for name, value in pairs(is_valid and options or {}) do
+        local opens_folds = name == 'foldenable' and value -- as `zi` does
+        if not opens_folds and vim.wo[win][name] ~= value then
+          vim.wo[win][0][name] = value
         end
-      else
-        kept[win] = nil
       end
     end
   end,
