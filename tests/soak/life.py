@@ -96,14 +96,14 @@ class Life:
         user.eca("trust on")
         user.eca("trust off")
         for action in (*chats.ACTIONS, *editing.ACTIONS, *endings.ACTIONS, *endings.KILLS):
-            self._tell(user.attempt(action.run))
+            self.tell(user.attempt(action.run))
         self._rest()
         while (spent := time.monotonic() - began) < seconds:
             user.chance = random.Random(f"{seed} {self.actions}")
             kills = endings.KILLS if spent < seconds / 3 else ()
             table = (*chats.ACTIONS, *editing.ACTIONS, *endings.ACTIONS, *kills)
             (action,) = user.chance.choices(table, [it.weight for it in table])
-            self._tell(user.attempt(action.run))
+            self.tell(user.attempt(action.run))
             self.actions += 1
             if self.actions % EVERY == 0:
                 self._rest()
@@ -113,19 +113,19 @@ class Life:
         try:
             self._user.nvim.finish()
         except Exception as fault:  # noqa: BLE001 - whatever it is, the report says it
-            self._tell([f"the end: {fault}"])
+            self.tell([f"the end: {fault}"])
         left = wait_gone(marked(str(self._user.home.with_name("other"))), SETTLING)
-        self._tell([f"left of another Neovim: {command_line(pid)}" for pid in left])
+        self.tell([f"left of another Neovim: {command_line(pid)}" for pid in left])
 
     def _rest(self) -> None:
         """Rest; what there is more of than at the first rests is wrong."""
         first = most(self.rests[:WARM]) if len(self.rests) >= WARM else None
         now, names, found = rest(self._user, first, self._names)
         self._names = self._names if first else names
-        self._tell([f"rest {len(self.rests)}: {line}" for line in found])
+        self.tell([f"rest {len(self.rests)}: {line}" for line in found])
         self.rests.append(now)
 
-    def _tell(self, found: list[str]) -> None:
+    def tell(self, found: list[str]) -> None:
         """Note what is wrong, and show it at once."""
         self.wrong += found
         for line in found:
@@ -141,7 +141,7 @@ def soak(version: str, seconds: float, seed: int, home: Path) -> dict[str, Value
     try:
         life.live(seconds, f"{seed} {version}")
     except Exception as fault:  # noqa: BLE001 - see above
-        life.wrong.append(f"{type(fault).__name__}: {fault}")
+        life.tell([f"the run has ended: {type(fault).__name__}: {fault}"])
     life.end()
     lost = sum(" lost: " in it for it in life.wrong)
     done = {"seconds": round(time.monotonic() - began), "actions": life.actions}

@@ -111,7 +111,8 @@ function M.paste()
   local chat = eca.current()
   host.ask('paste_image', {}, function(answer)
     if answer and answer.path then
-      field.insert(chats.get(chat).input, '@' .. answer.path)
+      local known = chats.restored(chat) or chats.ensure(eca.current())
+      field.insert(known.input, '@' .. answer.path)
     elseif answer then
       notify.warn('no image pasted: ' .. answer.fault)
     end
@@ -146,7 +147,7 @@ function M.choose()
     if source.entry then
       eca.remove_context(source.entry, chat)
     elseif source.item.token then
-      delete_token(chats.get(chat).input, source.item.token)
+      delete_token(chats.ensure(chat).input, source.item.token)
     else
       notify.info('@cursor is sent unless the option contexts.cursor is false')
     end

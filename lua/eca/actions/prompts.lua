@@ -25,7 +25,7 @@ local M = {}
 ---@return eca.Chat?
 local function current()
   local id = windows.current_chat()
-  return id and chats.get(id)
+  return id and chats.restored(id)
 end
 
 --- Show the draft to plugins that complete it before it is gone. They look at what was typed when

@@ -151,11 +151,18 @@ function M.new()
   return M.ensure(M.new_id()).id
 end
 
---- The chat of an id, if there is one.
+--- The chat of an id, if there is one. Who works with its buffers needs `restored`.
 ---@param id string
 ---@return eca.Chat?
 function M.get(id)
   return chats[id]
+end
+
+--- The chat of an id, if there is one, with both buffers: they may have been wiped out.
+---@param id string
+---@return eca.Chat?
+function M.restored(id)
+  return chats[id] and M.ensure(id)
 end
 
 --- The chat that a buffer belongs to.

@@ -39,7 +39,7 @@ end
 ---@param id? string the current chat
 ---@return table<string, boolean>
 function M.look(id)
-  local chat, status = id and chats.get(id), mirror.status(id)
+  local chat, status = id and chats.restored(id), mirror.status(id)
   local pending, is_listed = { approval = 0, question = 0 }, false
   for _, item in ipairs(mirror.pending()) do
     pending[item.kind] = pending[item.kind] + 1

@@ -93,7 +93,7 @@ local function check_decorations()
   for _, id in ipairs(buffers.ids()) do
     for name, namespace in pairs(vim.api.nvim_get_namespaces()) do
       local is_others = not (name:find('^eca') or name:find('^n?vim[%._]'))
-      found[name] = is_others and draws(buffers.get(id).buf, namespace) or found[name] or nil
+      found[name] = is_others and draws(buffers.ensure(id).buf, namespace) or found[name] or nil
     end
   end
   local names = vim.tbl_keys(found)

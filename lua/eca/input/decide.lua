@@ -199,7 +199,7 @@ end
 ---@param fault string why, in one line
 function M.keep(chat, reason, fault)
   local current = require('eca.window').current_chat()
-  local known = buffers.get(chat) or buffers.ensure(current or buffers.new())
+  local known = buffers.restored(chat) or buffers.ensure(current or buffers.new())
   field.put_back(known.input, reason)
   require('eca.ui.notify').warn(fault .. ': what you typed is in the input')
 end

@@ -39,7 +39,7 @@ end
 ---@param chat string
 ---@return string
 function M.of_chat(chat)
-  local known = buffers.get(chat)
+  local known = buffers.restored(chat)
   return known and M.draft(known.input) or ''
 end
 

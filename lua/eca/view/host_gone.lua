@@ -66,7 +66,7 @@ function M.note(fault)
     if fault then
       local lines = { line } ---@type string[]
       if require('eca.host').can_build() then
-        local input = buffers.get(id).input
+        local input = buffers.ensure(id).input
         local send = require('eca.ui.keys').of(input, 'n', 'Submit', '<CR>') or ':Eca install'
         lines[2] = BUILD:format(send)
       end
