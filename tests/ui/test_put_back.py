@@ -132,6 +132,19 @@ def test_what_comes_back_waits_until_the_input_takes_prompts(stage: Neovim, use:
     assert sent(stage, "prompt") == []
 
 
+@pytest.mark.parametrize("way", WAYS, ids=lambda it: str(it.__name__))
+def test_what_comes_back_is_in_an_input_that_is_locked(
+    stage: Neovim, way: Callable[[Neovim, str], None]
+) -> None:
+    stage.keys("ihalf a thought<Esc>:set nomodifiable<CR>")
+    way(stage, "later\non")
+    stage.wait_for(lambda: "later\non\nhalf" in input_text(stage), "it to be back")
+    stage.lua("require('eca.context').held = function() end")
+    stage.keys(":EcaChat<CR><Esc>:set nomodifiable<CR><CR>")
+    assert wait_sent(stage, "prompt")[0]["text"] == "later\non\nhalf a thought"
+    assert input_text(stage) == ""
+
+
 def wait_said(nvim: Neovim, words: str) -> None:
     nvim.wait_until(f"vim.fn.execute('messages'):find('{words}')")
 

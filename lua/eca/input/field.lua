@@ -43,10 +43,17 @@ function M.of_chat(chat)
   return known and M.draft(known.input) or ''
 end
 
+--- Let a text in that has no other place, whatever the user or a plugin has set.
+---@param buf integer
+local function unlock(buf)
+  vim.bo[buf].modifiable = true
+end
+
 --- Replace the draft.
 ---@param buf integer
 ---@param text string
 function M.set_draft(buf, text)
+  unlock(buf)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, '\n', { plain = true }))
 end
 
@@ -75,6 +82,7 @@ function M.insert(buf, word)
   local line = vim.api.nvim_buf_get_lines(buf, row - 1, row, false)[1]
   local blank = (column > 0 and not line:find('^%s', column)) and ' ' or ''
   local text = blank .. word .. (line:find('^%s', column + 1) and '' or ' ')
+  unlock(buf)
   vim.api.nvim_buf_set_text(buf, row - 1, column, row - 1, column, { text })
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     vim.api.nvim_win_set_cursor(win, { row, column + #text })
@@ -154,6 +162,7 @@ end
 ---@param buf integer
 ---@param text string
 function M.put_above(buf, text)
+  unlock(buf)
   if M.draft(buf):find('%S') then
     vim.api.nvim_buf_set_lines(buf, 0, 0, false, vim.split(text, '\n', { plain = true }))
   else
@@ -176,6 +185,7 @@ function M.put_back(buf, text)
   end
   local before = chat.draft_before or ''
   chat.draft_before = before:find('%S') and ('%s\n%s'):format(text, before) or text
+  unlock(buf)
   vim.api.nvim_buf_set_lines(buf, 0, 0, false, {}) -- changes nothing, but has drafts saved
   vim.schedule(function() -- after what those say who put it back
     if chat.question then -- else it is back already
@@ -202,6 +212,7 @@ local function replace_ranges(buf, replacement)
   for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, RANGES, -1, 0, { details = true })) do
     local row, column, details = mark[2], mark[3], mark[4]
     if not details.invalid then -- deleted with its text, until the user undoes that
+      unlock(buf)
       local last, stop = details.end_row, details.end_col
       local names = table.concat(vim.api.nvim_buf_get_text(buf, row, column, last, stop, {}), ' ')
       local new = replacement(names)
@@ -227,6 +238,7 @@ function M.put_below(buf, items)
   if names == '' or words:find((' %s '):format(names), 1, true) then
     return
   end
+  unlock(buf)
   vim.api.nvim_buf_set_lines(buf, -1, -1, false, { names })
   mark_range(buf, vim.api.nvim_buf_line_count(buf) - 1, 0, names)
   vim.api.nvim_create_autocmd('DirChangedPre', {
