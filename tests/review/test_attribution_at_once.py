@@ -13,6 +13,7 @@ from tests.support.growth import Work, is_linear
 
 from eca_nvim.chat.vocabulary.events import ToolFinished
 from eca_nvim.review import commands as watch_module
+from eca_nvim.review.checkpoint_store import Tree
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.tree_changes import TreeRequest
 from eca_nvim.review.turn_changes import TurnChanges
@@ -172,6 +173,28 @@ def test_each_of_many_commands_of_a_turn_is_the_same_work() -> None:
         return lambda: [commands.attribute(it, {}) for it in watches]
 
     assert is_linear(prepare, 20)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_commands_of_two_chats_changed_at_once_is_uncertain_in_both(*, at_once: bool) -> None:
+    commands = watch_module.Commands(TreeRequest, lambda _: Snapshot())
+    turns = [TurnChanges(chat, 1, "do it") for chat in ("a", "b")]
+
+    def tree() -> TreeRequest:
+        request, now = TreeRequest(), time.time_ns()
+        request.settle(Tree("", ("/",), now, now))
+        return request
+
+    watches = []
+    for turn in turns:
+        watches.append(commands.begin(turn, tree()))
+        if not at_once:
+            commands.end(watches[-1], tree())
+    for watch in watches:
+        if at_once:
+            commands.end(watch, tree())
+        assert commands.attribute(watch, {"/new": (Snapshot(), Snapshot(fault="made"))})
+    assert [it.seen["/new"].changed_by_others for it in turns] == [at_once] * 2
 
 
 def test_what_a_command_changed_before_the_tree_of_its_prompt_is_uncertain(
