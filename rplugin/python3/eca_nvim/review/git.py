@@ -41,6 +41,7 @@ _OPTIONS: Final = {
     "core.protectHFS": "false",
     "core.protectNTFS": "false",
     "gc.auto": "0",
+    "pack.compression": "1",  # a tenth faster, and no larger than git's own loose files
     "pack.threads": "1",
     "pack.windowMemory": "64m",
 }
