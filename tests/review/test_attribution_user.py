@@ -22,8 +22,9 @@ def test_what_is_found_while_a_file_is_written_waits_for_the_end(
     watched.trees.commands.user_writes(FileWritten(path, "begun"))
     watched.put("a", b"changed\n")
     assert watched.turns() == []
-    watched.trees.commands.user_writes(FileWritten(path, end))
     watched.hear(ToolFinished(call))
+    assert watched.turns() == []
+    watched.trees.commands.user_writes(FileWritten(path, end))
     assert [name for _, name, *_ in watched.listed()] == ([] if end == "written" else ["a"])
 
 

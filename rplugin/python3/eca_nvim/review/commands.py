@@ -68,10 +68,12 @@ class Watch(Struct, eq=False):
 class _Write(Struct, frozen=True):
     """A file that was written, not by a command; turn: that of the call, None for the user.
 
-    before: what it was before that; None for the user: the host hears of a write when it is done.
+    began, time: when it began and was done. before: what it was before that; None for the user: the
+    host hears of a write when it is done.
     """
 
     path: str
+    began: int
     time: int
     after: Snapshot
     before: Snapshot | None = None
@@ -100,7 +102,7 @@ class Commands:
         """Those that run, or are not settled."""
         self._ended: list[Watch] = []  # settled ones, while others are open
         self._writes: dict[str, list[_Write]] = {}
-        self._being_written: set[str] = set()
+        self._being_written: dict[str, int] = {}
 
     # --- turns and calls ------------------------------------------------------------------------
 
@@ -176,11 +178,11 @@ class Commands:
         """Note that the user begins or ends to write a file."""
         path = os.path.realpath(event.path)
         if event.state == "begun":
-            self._being_written.add(path)
+            self._being_written[path] = time.time_ns()
             return
-        self._being_written.discard(path)
+        began = self._being_written.pop(path, None)
         if event.state == "written":
-            self.written({event.path: self._snapshot(event.path)})
+            self.written({event.path: self._snapshot(event.path)}, began=began)
         self._check([*self.watches])
 
     def written(
@@ -188,11 +190,16 @@ class Commands:
         files: Mapping[str, Snapshot],
         turn: TurnChanges | None = None,
         before: Mapping[str, Snapshot] | None = None,
+        began: int | None = None,
     ) -> None:
-        """Note that files were written just now, by no command; turn: by a call of that turn."""
+        """Note that files were written just now, by no command; turn: by a call of that turn.
+
+        began: when that was begun, if it is known (ns since 1970).
+        """
         if self._trees or self.watches:
             for path, after in files.items():
-                write = _Write(path, time.time_ns(), after, (before or {}).get(path), turn)
+                now = time.time_ns()
+                write = _Write(path, began or now, now, after, (before or {}).get(path), turn)
                 self._writes.setdefault(os.path.realpath(path), []).append(write)
 
     # --- what was found -------------------------------------------------------------------------
@@ -226,7 +233,7 @@ class Commands:
         for path, first_ended in turn.unsure.items():
             record = turn.seen[path]
             writes = self._writes_of(path, turn.began, first_ended)
-            theirs = [it.after for it in writes if it.turn is None]
+            theirs = [it.after for it in writes if it.turn is None and it.time <= first_ended]
             before = record.before
             if theirs and not theirs[-1].same_as(record.after):
                 before = theirs[-1]
@@ -273,8 +280,9 @@ class Commands:
         }
 
     def _writes_of(self, path: str, first: int, last: int) -> list[_Write]:
+        """Return the writes of a file that were not done before a time, nor begun after another."""
         writes = self._writes.get(os.path.realpath(path), ())
-        return [it for it in writes if first <= it.time <= last]
+        return [it for it in writes if first <= it.time and it.began <= last]
 
     def _without_others(
         self, watch: Watch, start: Tree, end: Tree, path: str, states: Change
