@@ -283,6 +283,8 @@ def restore_and_kill(state: Path, root: Path, seconds: float) -> None:
         restoring.stdout.readline()
         time.sleep(seconds)
         restoring.kill()
+    for left in root.glob(".eca-*"):
+        left.unlink()  # it was about to take the name of a file
 
 
 @pytest.mark.anyio

@@ -170,6 +170,9 @@ def _write_new(folder: int, name: str, content: bytes, mode: int, like: int | No
         os.fchmod(file, stat.S_IMODE(mode))
         os.fsync(file)
         _require_same(folder, name, found)
+        if not is_named and found is None:
+            system.give_name(file, folder, name)
+            return
         if not is_named:
             system.give_name(file, folder, fresh)
             is_named = True
