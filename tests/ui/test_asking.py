@@ -190,3 +190,17 @@ def test_an_answer_outlives_edits_and_windows(nvim: Neovim) -> None:
     draw(nvim, ["place_answer", place, "ready", "late", "", ""])
     nvim.wait_until("#require('eca').previews() == 0")
     assert ended(nvim)
+
+
+@pytest.mark.either_nvim
+@pytest.mark.parametrize("reread", [":edit!", ":checktime"])
+def test_an_answer_outlives_a_file_that_is_shorter_by_now(nvim: Neovim, reread: str) -> None:
+    ask(nvim, 50, "Because.")
+    nvim.keys("50G")
+    nvim.wait_screen("answer · line 50")
+    (nvim.launch.cwd / "words.txt").write_text("one\n")
+    nvim.keys(f":set autoread<CR>{reread}<CR>")
+    nvim.wait_screen("answer · line 1")
+    nvim.keys(":undo<CR>gg:redo<CR>G")
+    nvim.wait_screen("answer · line 1")
+    assert "Error" not in nvim.messages()

@@ -97,13 +97,14 @@ local function look(region)
   for _, found in ipairs(vim.api.nvim_buf_get_extmarks(buf, namespace, 0, -1, {})) do
     places[found[1]] = { found[2], found[3] }
   end
+  local count = vim.api.nvim_buf_line_count(buf) -- marks stay behind it when the file is read again
   local now = { tick = tick, rows = {}, joined = {} } ---@type eca.RegionNow
   for place = 1, #region.old + 1 do
     local at = places[region.marks[place]]
     if not at and place <= #region.old then
       return nil
     end
-    now.rows[place] = at and at[1] or vim.api.nvim_buf_line_count(buf)
+    now.rows[place] = math.min(at and at[1] or count, count)
     now.joined[place] = at and at[2] > 0 or nil
   end
   now.first = now.rows[1]
