@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.support.factories import StartNeovim
 from tests.support.screen import Value
+from tests.ui.staged import approval, draw
 from tests.ui.view import CHAT, View, assistant, numbered, open_view, start_view, user
 
 from eca_nvim.chat.vocabulary import ops
@@ -167,8 +168,12 @@ def test_closing_the_tab_page_loses_nothing(start_nvim: StartNeovim) -> None:
     view.nvim.wait_screen("kept")
 
 
-def test_the_last_windows_can_be_quit(start_nvim: StartNeovim) -> None:
+@pytest.mark.parametrize("asked", [False, True])
+def test_the_last_windows_can_be_quit(asked: bool, start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim, settings={"layout": "current"})
+    if asked:
+        draw(view.nvim, ["pending", [approval(chat=CHAT)]])
+        view.nvim.wait_screen("allow this?")
     view.nvim.keys("idraft<Esc>")
     view.nvim.input("<C-w>k:q<CR>")
     assert view.nvim.child.wait(10) == 0

@@ -219,13 +219,13 @@ local function close_remaining(input)
     return
   end
   local tab = vim.api.nvim_win_get_tabpage(input)
-  local alone = #vim.api.nvim_tabpage_list_wins(tab) == 1 and #vim.api.nvim_list_tabpages() == 1
+  local alone = #layout.splits(tab) == 1 and #vim.api.nvim_list_tabpages() == 1
   if not alone then
     return others.close(input)
   end
-  local left, fault = pcall(vim.cmd.quit)
+  local left, fault = pcall(vim.api.nvim_win_call, input, vim.cmd.quit)
   if not left then
-    require('eca.ui.notify').warn(tostring(fault):gsub('^Vim%(quit%):', ''))
+    require('eca.ui.notify').warn(tostring(fault):gsub('^.*Vim%(quit%):', ''))
   end
 end
 

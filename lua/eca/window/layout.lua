@@ -201,14 +201,20 @@ function M.put_above(win, below)
   return (pcall(vim.api.nvim_win_set_config, win, { split = 'above', win = below }))
 end
 
+--- The windows of a tab page that are no floats.
+---@param tab integer
+---@return integer[]
+function M.splits(tab)
+  return vim.tbl_filter(function(win)
+    return vim.api.nvim_win_get_config(win).relative == ''
+  end, vim.api.nvim_tabpage_list_wins(tab))
+end
+
 --- Give a chat above or below other windows its part of the screen's rows.
 ---@param win integer the transcript's
 ---@param rows integer height of the input
 function M.share_rows(win, rows)
-  local splits = vim.tbl_filter(function(other)
-    return vim.api.nvim_win_get_config(other).relative == ''
-  end, vim.api.nvim_tabpage_list_wins(0))
-  if #splits > 2 and vim.api.nvim_win_get_width(win) == vim.o.columns then
+  if #M.splits(0) > 2 and vim.api.nvim_win_get_width(win) == vim.o.columns then
     vim.api.nvim_win_set_height(win, height() - rows - 1)
   end
 end
