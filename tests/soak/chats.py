@@ -68,10 +68,10 @@ def show(user: User) -> None:
 
 def type_prompt(user: User) -> None:
     """Type into the input while turns run, and send, queue or leave that."""
-    if chat := user.input():
+    if user.input():
         word = user.word()
-        user.type(f"Go{word} hello @src", f"{word} hello @src")
-        user.expect(chat, word)
+        input_name = user.type(f"Go{word} hello @src", f"{word} hello @src")
+        user.expect(user.chat_of(input_name), word)
         user.keys(user.one_of(("<C-e>/calc.py<C-s><Esc>", "<Esc><CR>", "<Esc>", "<M-CR><Esc>")))
 
 
@@ -107,8 +107,9 @@ def waiting_prompts(user: User) -> None:
     """Queue, steer and take back prompts of the chat that is shown."""
     chat, word = user.input(), user.word()
     if chat:
-        user.expect(chat, word)
         user.eca(user.one_of((f"queue hello {word}", f"steer hello {word}")))
+        if chat == user.lua("return require('eca').status().chat"):  # else a fork has opened
+            user.expect(chat, word)
         user.eca(user.one_of(("unqueue", "stop", "chats 1")))
 
 

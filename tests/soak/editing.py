@@ -50,7 +50,9 @@ def edit(user: User) -> None:
     """Write code while agents work: what is typed is in the file's buffer, in the same window."""
     if code(user):
         word = user.word()
-        user.type(f"Go# {word}", word)
+        # Not below the last line: Neovim 0.12.4 then breaks its memory when it is resized with
+        # several windows, without any plugin, too.
+        user.type(f"ggO# {word}", word)
         user.keys(user.one_of(("<Esc>", "<Esc>u", "<Esc>:silent! write!<CR>", "<C-x><C-n><Esc>")))
         user.ex(user.one_of(("silent! tabclose!", "silent! wincmd p")))
 

@@ -52,6 +52,7 @@ return vim.tbl_map(function(chat)
   return { chat.id, chat.state, chat.server_name or '' }
 end, require('eca').chats())
 """
+CHAT_OF = "return require('eca.chat.buffers').of_buffer(vim.fn.bufnr(...)).id"
 CHANGED = "return table.concat(vim.g.changed_windows or {}, '\\n')"
 
 
@@ -126,8 +127,11 @@ class User:
         """Type a subcommand."""
         self.ex(f"Eca {line}")
 
-    def type(self, keys: str, line: str) -> None:
-        """Type keys that write a line into this window's buffer, in insert mode. Raises Fault."""
+    def type(self, keys: str, line: str) -> str:
+        """Type keys that write a line into this window's buffer, in insert mode. Raises Fault.
+
+        Returns the name of the buffer.
+        """
         self.normal()
         before, (_, *place) = self.nvim.explain("Before:"), self.current()
         self.note(f"type {keys}")
@@ -139,6 +143,7 @@ class User:
         shown = self.nvim.buffer_lines()
         if now != place or not any(line in it for it in shown):
             raise Fault(f"keys went elsewhere: {place} {now} {shown[-5:]}")
+        return str(place[1])
 
     def lua(self, code: str, *arguments: Value) -> Value:
         """Ask Neovim, which is at no prompt."""
@@ -177,6 +182,10 @@ class User:
         self.keys("<Esc>")
         is_there = "eca://input/" in self.current()[2]
         return str(self.lua("return require('eca').status().chat")) if is_there else None
+
+    def chat_of(self, buffer: str) -> str:
+        """Return the chat of an input. The user may be in another one by now: a fork opens late."""
+        return str(self.lua(CHAT_OF, buffer))
 
     def word(self) -> str:
         """Return a word that was not sent yet."""
