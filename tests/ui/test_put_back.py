@@ -189,6 +189,16 @@ def test_a_key_that_sent_a_prompt_sends_no_answer(timed: Neovim) -> None:
     assert wait_sent(timed, "prompt")[0]["text"] == "n"
 
 
+def test_a_prompt_typed_after_an_answer_is_sent_at_once(timed: Neovim) -> None:
+    ask(timed, question())
+    timed.wait_screen("Answer>")
+    timed.lua("require('eca').answer('by a script')")
+    ask(timed)
+    timed.wait_screen(lambda screen: "Answer>" not in screen)
+    timed.keys("igo on<C-s><Esc>")
+    assert wait_sent(timed, "prompt")[0]["text"] == "go on"
+
+
 def test_a_key_that_sent_an_answer_sends_no_prompt(timed: Neovim) -> None:
     ask(timed, question())
     timed.wait_screen("Answer>")

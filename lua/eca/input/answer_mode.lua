@@ -43,6 +43,8 @@ local function finish(chat)
   if draft:find('%S') then
     field.put_back(chat.input, draft)
   end
+  -- An empty input has nothing that a key too many could send.
+  chat.since = field.draft(chat.input):find('%S') and guard.begin() or nil
   field.mode_changed(chat.input)
 end
 
@@ -69,7 +71,6 @@ local function withdraw(chat)
   if typed == chat.question.typed then
     field.set_draft(chat.input, '') -- it did not fit, and the question was answered otherwise
   elseif typed:find('%S') then
-    chat.since = guard.begin()
     require('eca.ui.notify').warn('the question is not pending: what you typed is a prompt now')
   end
   finish(chat)
