@@ -109,6 +109,7 @@ def test_an_agent_in_an_archive_is_installed_and_talked_to(
         nvim.wait_until(LISTED % ("~=" if row == "wrong" else "=="))
         nvim.keys(":Eca install boxed<CR>")
         nvim.wait_screen(all_of_the_plan)
+        nvim.keys(":call search('y does this')<CR>")  # the list may be read again just then
         nvim.wait_until("vim.api.nvim_get_current_line():find('y does this')")
         nvim.lua("vim.wait(400)")  # the guard of what has just come
         nvim.keys("y")
