@@ -170,13 +170,11 @@ def _write_new(folder: int, name: str, content: bytes, mode: int, like: int | No
         os.fchmod(file, stat.S_IMODE(mode))
         os.fsync(file)
         _require_same(folder, name, found)
-        if not is_named and found is None:
-            system.give_name(file, folder, name)
-            return
         if not is_named:
-            system.give_name(file, folder, fresh)
-            is_named = True
-        os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+            is_named = found is not None  # else it gets its own name at once
+            system.give_name(file, folder, fresh if is_named else name)
+        if is_named:
+            os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         if is_named:
             with suppress(OSError):

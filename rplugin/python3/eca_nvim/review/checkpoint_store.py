@@ -140,8 +140,8 @@ class CheckpointStore:
         """Store the files of some folders as they are now. Raises GitFailed.
 
         until: as they were at this moment, as far as that is known (ns since 1970).
-        Of many files a process with a low priority takes it: this one has to answer, and to stay
-        small. A start of one takes longer than few files.
+
+        Many files are left to a process with a low priority: this one has to answer.
         """
         if all(map(self._has_few, roots)):
             return self.take_here(roots, until)
