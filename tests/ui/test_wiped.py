@@ -32,27 +32,39 @@ def lines(nvim: Neovim) -> Iterator[str]:
             yield from (f"Eca {name} {word}" for word in words)
 
 
+def do(nvim: Neovim, line: str) -> None:
+    """Type a command line, or press a <Plug>: typed as keys it would do what its letters do."""
+    if line.startswith("<Plug>"):
+        nvim.lua("vim.api.nvim_feedkeys(vim.keycode(...), 'm', false)", line)
+        nvim.keys("")
+    else:
+        nvim.keys(f"<C-\\><C-n>:{line}<CR>")
+
+
 def leave(nvim: Neovim) -> None:
-    """Leave whatever a command asks, its windows, and Visual or insert mode."""
+    """Leave whatever a command asks, its windows, and Visual or insert mode.
+
+    A report reads no key while it waits for a process, but answers: it is over once a key came back.
+    """
     for _ in range(3):
         if nvim.blocked() or nvim.mode[0] in "cr":
             nvim.keys("<C-c>")
     nvim.leave_prompt()
-    nvim.keys("<C-\\><C-n>")
-    nvim.command("silent! tabonly! | silent! only!")
+    nvim.keys("<C-\\><C-n>:let g:left = v:true<CR>")
+    nvim.wait_until("vim.g.left")
+    nvim.command("unlet g:left | silent! tabonly! | silent! only!")
 
 
 @pytest.mark.either_nvim
 @pytest.mark.parametrize("state", ["idle", "running"])
 def test_nothing_fails_without_the_buffers_of_the_chat(state: str, start_nvim: StartNeovim) -> None:
     nvim = start_nvim("README.md", init=WITHOUT_HOST, columns=80)
-    keys = [f":{line}<CR>" for line in lines(nvim)]
-    keys += [f':call feedkeys("\\<lt>Plug>(Eca{it})")<CR>' for it in nvim.lua(ACTIONS)]
     failed = list[tuple[str, str]]()
-    for each in keys:
+    for each in [*lines(nvim), *(f"<Plug>(Eca{it})" for it in nvim.lua(ACTIONS))]:
         nvim.lua("require('eca').open({ chat = ... })", CHAT)
         draw(nvim, *chat_text("hello"), ["status", CHAT, {"title": "", "state": state}])
-        nvim.keys(f":silent! %bwipeout!<CR>{each}")
+        nvim.command("silent! %bwipeout!")
+        do(nvim, each)
         leave(nvim)
         shown = nvim.messages()
         if any(it in shown for it in FAULTS):
