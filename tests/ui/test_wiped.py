@@ -44,7 +44,7 @@ def do(nvim: Neovim, line: str) -> None:
 def leave(nvim: Neovim) -> None:
     """Leave whatever a command asks, its windows, and Visual or insert mode.
 
-    A report reads no key while it waits for a process, but answers: it is over once a key came back.
+    A report that waits for a process reads no key, but answers: it ends before a key is read.
     """
     for _ in range(3):
         if nvim.blocked() or nvim.mode[0] in "cr":
