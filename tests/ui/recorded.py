@@ -39,11 +39,14 @@ class Cut:
 
 
 A_PROMPT_STEERS: Final = "the next prompt replaced a turn that waits: ours would steer it"
+TYPED_EARLY: Final = "the user types within the second that the server needs to begin"
 CUTS: Final[dict[str, tuple[Cut, str]]] = {
     "ask": (Cut(prompts=3), "the next answers have shapes that no user can give"),
     "broken_config": (Cut(speed=1), "a line comes a second after the server was ready"),
     "double_approve": (Cut(late=frozenset({2, 3, 4, 5, 8})), "what is decided is decided once"),
     "old_client": (Cut(prompts=4), A_PROMPT_STEERS),
+    "prompt_early": (Cut(speed=1), TYPED_EARLY),
+    "prompt_early_model": (Cut(speed=1), TYPED_EARLY),
     "read": (Cut(prompts=5), A_PROMPT_STEERS),
     "stop_stream": (Cut(late=frozenset({8, 9})), "nothing runs any more that could be stopped"),
     "subagent": (Cut(prompts=1), "the next prompt is for the subagent's own chat"),
