@@ -70,6 +70,7 @@ return {
     ['Lua, KiB'] = math.floor(collectgarbage('count')) },
 }
 """
+TRIED = re.compile(r"[a-z0-9_]{8}")
 MEMORY = ("Neovim, KiB", "host, KiB", "Lua, KiB")
 """What is judged by its course; all other counts stay the same."""
 
@@ -79,7 +80,7 @@ def count(user: User) -> tuple[Counts, Names]:
     names, found = user.lua(COUNTED)
     names["processes"] = [command_line(pid) for pid in user.nvim.child.family()]
     # A host makes one of a kind when it is needed; a demo agent that was killed leaves its own.
-    files = Counter(it.name.rpartition("-")[0] for it in (user.home / "tmp").iterdir())
+    files = Counter(it.name.rpartition("-")[0] for it in _temporary(user))
     names["temporary files"] = [it for it, n in files.items() if n > 1 and it != "eca-demo"]
     for name, pid in (("Neovim", user.nvim.pid), ("host", user.host() or 0)):
         with suppress(*GONE):
@@ -87,6 +88,16 @@ def count(user: User) -> tuple[Counts, Names]:
             found[f"{name}: threads"] = len([*Path(f"/proc/{pid}/task").iterdir()])
             found[f"{name}, KiB"] = _memory(pid)
     return {name: len(it) for name, it in names.items()} | found, names
+
+
+def _temporary(user: User) -> Iterator[Path]:
+    """Yield temporary files, but not what Python writes to try the folder.
+
+    A process that is killed between the write and the removal leaves it.
+    """
+    for it in (user.home / "tmp").iterdir():
+        if not (TRIED.fullmatch(it.name) and it.stat().st_size == 0 and it.is_file()):
+            yield it
 
 
 def _files(pid: int) -> Iterator[str]:
