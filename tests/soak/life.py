@@ -55,6 +55,8 @@ for name, kind in vim.fs.dir(lua, { depth = 9 }) do
   end
 end
 require('eca.editor.checktime').files({}) -- makes its timer
+vim.cmd.edit(vim.fn.getcwd()) -- loads what shows a folder, as of a link
+vim.cmd.bwipeout()
 """
 """Lua code that loads all modules, whose namespaces and commands are there then."""
 
