@@ -25,6 +25,8 @@ FAULTS = re.compile(
     r"|an autocommand of ours"
 )
 """Errors of Lua, and what `support/autocommands` watches. Others answer odd commands."""
+INTERRUPTED = re.compile(r"(?:Error .*\n)?.*: Keyboard interrupt\nstack traceback:\n(?:\t.*\n?)*")
+"""A Ctrl-C ends whatever Lua code runs at that moment."""
 CURRENT = "return { vim.fn.mode(), vim.fn.win_getid(), vim.api.nvim_buf_get_name(0) }"
 TRANSCRIPT = """
 _G.soak_text = nil
@@ -227,7 +229,8 @@ class User:
         """Return the errors of ours that Neovim has shown, and forget all of them."""
         self.normal()
         changed = self.lua(CHANGED)
-        if not FAULTS.search(f"{self.nvim.messages()}{changed}"):
+        messages = INTERRUPTED.sub("", self.nvim.messages())
+        if not FAULTS.search(f"{messages}{changed}"):
             return []
         shown = self.nvim.explain(f"errors were shown: {changed}")
         self.nvim.take_errors()
