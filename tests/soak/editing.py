@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.soak.user import Action, Fault, User
 
 SIZES = ((80, 24), (120, 40), (160, 45), (100, 12), (60, 30), (20, 5))
+ROOMY = 24
+"""Lines of a terminal in which all windows have room."""
 FILES = ("src/calc.py", "src/mod.lua", "README.md")
 WINDOWS = (
     "only|split|vsplit|tabnew|tabclose|enew|close|wincmd w|wincmd p|wincmd H|wincmd J|wincmd =|"
@@ -38,8 +40,15 @@ def drop_buffers(user: User) -> None:
 
 
 def resize(user: User) -> None:
-    """Change the size of the terminal, and back."""
-    for columns, lines in (user.one_of(SIZES), user.one_of(SIZES), (120, 40)):
+    """Change the size of the terminal, and back.
+
+    Neovim breaks its memory, without any plugin, too, if it becomes so small that several windows
+    with wrapped lines have no room.
+    """
+    sizes = (user.one_of(SIZES), user.one_of(SIZES), (120, 40))
+    if min(lines for _, lines in sizes) < ROOMY:
+        user.ex("silent! tabonly! | silent! only!")
+    for columns, lines in sizes:
         user.note(f"resize {columns}x{lines}")
         user.normal()
         user.nvim.request("nvim_ui_try_resize", columns, lines)
@@ -50,9 +59,7 @@ def edit(user: User) -> None:
     """Write code while agents work: what is typed is in the file's buffer, in the same window."""
     if code(user):
         word = user.word()
-        # Not below the last line: Neovim 0.12.4 then breaks its memory when it is resized with
-        # several windows, without any plugin, too.
-        user.type(f"ggO# {word}", word)
+        user.type(f"Go# {word}", word)
         user.keys(user.one_of(("<Esc>", "<Esc>u", "<Esc>:silent! write!<CR>", "<C-x><C-n><Esc>")))
         user.ex(user.one_of(("silent! tabclose!", "silent! wincmd p")))
 
