@@ -1,9 +1,10 @@
-"""Whatever is done when the buffers of the chat are gone: they are there again, and nothing fails.
+"""Whatever is done when buffers of the chat, or the working folder, are gone: nothing fails.
 
 All subcommands, with all their words, and all actions.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from tests.support.editor import Neovim
@@ -55,15 +56,11 @@ def leave(nvim: Neovim) -> None:
     nvim.command("unlet g:left | silent! tabonly! | silent! only!")
 
 
-@pytest.mark.either_nvim
-@pytest.mark.parametrize("state", ["idle", "running"])
-def test_nothing_fails_without_the_buffers_of_the_chat(state: str, start_nvim: StartNeovim) -> None:
-    nvim = start_nvim("README.md", init=WITHOUT_HOST, columns=80)
+def assert_nothing_fails(nvim: Neovim, prepare: Callable[[], object]) -> None:
+    """Do everything, each after `prepare`."""
     failed = list[tuple[str, str]]()
     for each in [*lines(nvim), *(f"<Plug>(Eca{it})" for it in nvim.lua(ACTIONS))]:
-        nvim.lua("require('eca').open({ chat = ... })", CHAT)
-        draw(nvim, *chat_text("hello"), ["status", CHAT, {"title": "", "state": state}])
-        nvim.command("silent! %bwipeout!")
+        prepare()
         do(nvim, each)
         leave(nvim)
         shown = nvim.messages()
@@ -71,3 +68,42 @@ def test_nothing_fails_without_the_buffers_of_the_chat(state: str, start_nvim: S
             failed.append((each, shown))
         nvim.take_errors()
     assert failed == []
+
+
+@pytest.mark.either_nvim
+@pytest.mark.parametrize("state", ["idle", "running"])
+def test_nothing_fails_without_the_buffers_of_the_chat(state: str, start_nvim: StartNeovim) -> None:
+    nvim = start_nvim("README.md", init=WITHOUT_HOST, columns=80)
+
+    def prepare() -> None:
+        nvim.lua("require('eca').open({ chat = ... })", CHAT)
+        draw(nvim, *chat_text("hello"), ["status", CHAT, {"title": "", "state": state}])
+        nvim.command("silent! %bwipeout!")
+
+    assert_nothing_fails(nvim, prepare)
+
+
+def test_nothing_fails_in_a_folder_that_is_gone(start_nvim: StartNeovim, tmp_path: Path) -> None:
+    nvim = start_nvim(init=WITHOUT_HOST, columns=80)
+    gone(nvim, tmp_path)
+    assert_nothing_fails(nvim, lambda: nvim.lua("require('eca').open({ chat = ... })", CHAT))
+
+
+def gone(nvim: Neovim, folder: Path) -> None:
+    """Have the working folder deleted."""
+    (folder / "gone").mkdir()
+    nvim.command(f"cd {folder / 'gone'}")
+    (folder / "gone").rmdir()
+
+
+def test_a_folder_that_is_gone_is_said_and_what_was_typed_is_sent_from_the_next(
+    start_nvim: StartNeovim, tmp_path: Path
+) -> None:
+    nvim = start_nvim(settings={"server": "demo"}, columns=80)
+    gone(nvim, tmp_path)
+    nvim.keys(":EcaChat hello<CR>")
+    nvim.wait_screen("eca: the working folder is gone: :cd elsewhere, then :Eca restart")
+    nvim.take_errors()
+    nvim.keys(f":cd {tmp_path}<CR>:Eca restart<CR>")
+    nvim.wait_screen("Hello!")
+    nvim.assert_no_errors()

@@ -42,7 +42,8 @@ local SENDS = {
     return vim.fn.getqflist({ size = 0 }).size > 0
   end,
   diff = function()
-    return vim.fs.root(vim.fn.getcwd(), '.git')
+    local folder = vim.fn.getcwd() -- '' if it is gone
+    return folder ~= '' and vim.fs.root(folder, '.git')
   end,
   terminal = texts.last_terminal,
 }

@@ -62,7 +62,7 @@ end
 function M.other_project()
   local _, file = M.last()
   for _, from in ipairs({ file or false, vim.fn.getcwd() }) do
-    local root = from and vim.fs.root(from, workspace.MARKERS)
+    local root = from and workspace.project_of(from)
     if
       root
       and not paths.inside(root, workspace.folders())

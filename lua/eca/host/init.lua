@@ -204,6 +204,9 @@ end
 
 --- Start the host and send it all held intents.
 local function start()
+  if #workspace.first() == 0 then
+    return fail(workspace.GONE)
+  end
   local fault ---@type string?
   local server, could_not_start = wanted_server(), state == 'failed'
   if python.shared() then

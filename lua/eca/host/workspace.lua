@@ -4,16 +4,32 @@
 local M = {}
 
 --- What makes a folder a project of its own.
-M.MARKERS = { '.git', '.jj', '.hg' }
+local MARKERS = { '.git', '.jj', '.hg' }
+
+--- Why there is no folder at the start.
+M.GONE = 'the working folder is gone: :cd elsewhere, then :Eca restart'
 
 local first ---@type string[]?
 local added = {} ---@type string[]
 
---- The folders of the start; they stay the same until Neovim exits.
+--- The project of a file or a folder.
+---@param path string '' is the working folder if somebody has deleted it
+---@return string?
+function M.project_of(path)
+  return path ~= '' and vim.fs.root(path, MARKERS) or nil
+end
+
+--- The folders of the start; they stay the same until Neovim exits. There is none as long as the
+--- working folder is gone.
 ---@return string[] absolute paths
 function M.first()
-  first = first or { vim.fs.root(0, M.MARKERS) or vim.fn.getcwd() }
-  return first
+  if not first then
+    local file = vim.bo.buftype == '' and vim.api.nvim_buf_get_name(0) or ''
+    local cwd = vim.fn.getcwd()
+    local folder = M.project_of(file ~= '' and file or cwd) or cwd
+    first = folder ~= '' and { folder } or nil
+  end
+  return first or {}
 end
 
 --- The folders that the user has added.
