@@ -69,8 +69,10 @@ def rewrite(user: User) -> None:
     if code(user):
         user.ex(user.one_of(("1,3Eca rewrite as it was", "2Eca ask what is this", "1,2Eca act")))
         user.nvim.child.channel.pump(user.one_of((0, 0.3)))
-        if "eca://input/" not in user.current()[2]:  # else `u` undoes what was put back there
-            user.keys(user.one_of(("do", "dO", "dx", "dX", "dC", "gg", "u", "<Esc>")))
+        if user.chance.random() < 0.1:
+            user.ex("if &buftype == '' | silent! undo | endif")  # not what came into an input
+        else:
+            user.keys(user.one_of(("do", "dO", "dx", "dX", "dC", "gg", "<Esc>")))
 
 
 def put(user: User) -> None:

@@ -7,6 +7,7 @@ import re
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -20,6 +21,8 @@ Value: TypeAlias = Any
 
 REMEMBERED = 60
 """Actions that a failure shows."""
+TOLD = 20
+"""Messages that it shows."""
 FAULTS = re.compile(
     r"E5108:|Error (executing|detected|in)|stack traceback:|Traceback|cannot draw"
     r"|an autocommand of ours"
@@ -243,7 +246,14 @@ class User:
             action(self)
             return [f"{action.__name__}: {line}" for line in self.errors()]
         except (EditorError, AssertionError) as fault:  # also what was waited for in vain
-            return [f"{action.__name__}: {fault}"]
+            return [f"{action.__name__}: {fault}\n{self.messages_after_all()}"]
+
+    def messages_after_all(self) -> str:
+        """Return the last messages, also if Neovim waits for a key: they say why."""
+        with suppress(EditorError):
+            self.nvim.leave_prompt()
+            return "\n".join(self.nvim.messages().splitlines()[-TOLD:])
+        return ""
 
 
 def eca(name: str, lines: str) -> Callable[[User], None]:
