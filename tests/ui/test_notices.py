@@ -56,3 +56,17 @@ def test_a_routine_line_does_not_replace_a_warning(start_nvim: StartNeovim) -> N
     assert nvim.eval("execute('messages')").count("something happened") == 2
     nvim.lua("require('eca.ui.notify').info('at once')")
     nvim.wait_screen("eca: at once")
+
+
+MACRO = "iwho <Esc>:sleep 300m<CR>athere<Esc>"
+
+
+@pytest.mark.parametrize("level", ["error", "warn", "info"])
+def test_a_line_ends_no_macro_that_runs_meanwhile(level: str, start_nvim: StartNeovim) -> None:
+    nvim = start_nvim()
+    nvim.lua("vim.fn.setreg('a', vim.keycode(...))", MACRO)
+    nvim.lua(f"vim.defer_fn(function() require('eca.ui.notify').{level}('a line') end, 100)")
+    nvim.keys("@a")
+    nvim.wait_until("vim.api.nvim_get_current_line() == 'who there'")
+    assert ("a line" in nvim.eval("v:errmsg")) == (level == "error")
+    nvim.take_errors()

@@ -48,16 +48,14 @@ local function is_builtin()
   return M.is_neovims(vim.notify)
 end
 
---- Show a line as Neovim does: a plugin that has replaced `vim.notify` may fail.
+--- Show a line. Not as an error of Neovim: that would end a macro, forget keys that a mapping has
+--- still to type, and begin below what is in the line.
 ---@param line string
 ---@param level integer
 local function show(line, level)
-  if is_builtin() then
-    vim.notify(line, level)
-  else
-    local group = level >= LEVELS.error and 'ErrorMsg' or level >= LEVELS.warn and 'WarningMsg'
-    vim.api.nvim_echo({ { line, group or nil } }, true, {})
-  end
+  local group = level >= LEVELS.error and 'ErrorMsg' or level >= LEVELS.warn and 'WarningMsg'
+  vim.v.errmsg = group == 'ErrorMsg' and line or vim.v.errmsg
+  vim.api.nvim_echo({ { line, group or nil } }, true, {})
 end
 
 local flush ---@type fun()
