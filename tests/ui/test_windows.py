@@ -179,6 +179,16 @@ def test_the_last_windows_can_be_quit(asked: bool, start_nvim: StartNeovim) -> N
     assert view.nvim.child.wait(10) == 0
 
 
+def test_quitting_the_last_windows_is_refused_in_a_line_if_a_file_has_changes(
+    start_nvim: StartNeovim,
+) -> None:
+    view = open_view(start_nvim, settings={"layout": "current"})
+    view.nvim.command("let b = bufadd('notes') | call bufload(b) | call setbufline(b, 1, 'text')")
+    view.nvim.keys("<C-w>k:q<CR>")
+    view.nvim.wait_screen("eca: Neovim stays: notes has unsaved changes")
+    assert view.windows() == ["input"]
+
+
 def test_an_input_that_is_alone_can_be_quit(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim)
     view.nvim.keys("idraft<Esc><C-w>o")
