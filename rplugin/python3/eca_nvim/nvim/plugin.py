@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 GC_THRESHOLD = 10_000
 """New objects before garbage is collected: more than handling one read from a server creates,
 because those are freed anyway. With Python's 700 a fast server's text took a tenth longer."""
+OLDER_THRESHOLDS = (2, 2)
+"""How many younger collections one of the older generations waits for: with Python's ten and ten
+garbage of 60 MB waited for it."""
 
 
 BROKEN = "require('eca.host').broken(...)"
@@ -52,7 +55,7 @@ class EcaPlugin:
             self._nvim.api.exec_lua(BROKEN, [line], async_=True)
             return None
         gc.freeze()  # imported modules are never garbage; see `launch`
-        gc.set_threshold(GC_THRESHOLD)
+        gc.set_threshold(GC_THRESHOLD, *OLDER_THRESHOLDS)
         gc.enable()
         self._app = app
         return app
