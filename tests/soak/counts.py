@@ -35,6 +35,16 @@ function _G.soak_handles()
 end
 """
 """Lua code for the start: Neovim 0.10 ends when it is asked for its handles (`vim.uv.walk`)."""
+WATCH_WINDOWS = """
+local open_win = vim.api.nvim_open_win
+_G.soak_windows = 0
+function vim.api.nvim_open_win(...)
+  _G.soak_windows = _G.soak_windows + 1
+  return open_win(...)
+end
+"""
+"""Lua code for the start: counts the windows that Lua opens."""
+OPENED = "windows opened"
 COUNTED = """
 jit.flush()
 collectgarbage()
@@ -67,7 +77,7 @@ return {
     ['highlight groups'] = vim.fn.getcompletion('Eca[A-Z]', 'highlight') },
   { channels = #api.nvim_list_chans(),
     mappings = #api.nvim_get_keymap('n') + #api.nvim_get_keymap('i'),
-    ['Lua, KiB'] = math.floor(collectgarbage('count')) },
+    ['windows opened'] = _G.soak_windows, ['Lua, KiB'] = math.floor(collectgarbage('count')) },
 }
 """
 TRIED = re.compile(r"[a-z0-9_]{8}")
@@ -121,7 +131,8 @@ def most(counts: Sequence[Counts]) -> Counts:
 
 def more(now: Counts, first: Counts) -> list[str]:
     """Return the names of what there is more of than at the first rests."""
-    return [it for it, value in now.items() if it not in MEMORY and value > first.get(it, 0)]
+    judged = now.keys() - {*MEMORY, OPENED}
+    return [it for it in now if it in judged and now[it] > first.get(it, 0)]
 
 
 def come(name: str, now: Names, before: Names) -> list[str]:
