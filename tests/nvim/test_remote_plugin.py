@@ -34,6 +34,33 @@ def test_other_layers_need_no_pynvim() -> None:
     assert ended.stdout == "module 'eca_nvim' has no attribute 'nonsense'\n"
 
 
+GARBAGE = """
+import gc
+from collections import deque
+from weakref import WeakSet
+from eca_nvim.nvim.plugin import collect_garbage
+gc.disable()
+collect_garbage()
+
+class Ring:
+    def __init__(self):
+        self.me = self
+
+known, used, most = WeakSet(), deque(maxlen=30_000), 0
+for _ in range(300_000):
+    used.append(Ring())
+    known.add(used[-1])
+    most = max(most, len(known))
+print(most)
+"""
+
+
+def test_garbage_that_was_used_for_long_is_collected_soon() -> None:
+    command = [sys.executable, "-c", GARBAGE]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert int(ended.stdout) < 120_000
+
+
 @pytest.fixture
 def registered(start_nvim: StartNeovim, tmp_path: Path) -> Neovim:
     """Start a Neovim of a user who has run `:UpdateRemotePlugins` and set no other Python.

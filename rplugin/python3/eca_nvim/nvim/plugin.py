@@ -22,6 +22,13 @@ OLDER_THRESHOLDS = (2, 2)
 garbage of 60 MB waited for it."""
 
 
+def collect_garbage() -> None:
+    """Collect garbage from now on."""
+    gc.freeze()  # imported modules are never garbage; see `launch`
+    gc.set_threshold(GC_THRESHOLD, *OLDER_THRESHOLDS)
+    gc.enable()
+
+
 BROKEN = "require('eca.host').broken(...)"
 """Tells Neovim that the host cannot work."""
 
@@ -54,8 +61,6 @@ class EcaPlugin:
             line = f"the plugin is broken, update it: {broken!r}"
             self._nvim.api.exec_lua(BROKEN, [line], async_=True)
             return None
-        gc.freeze()  # imported modules are never garbage; see `launch`
-        gc.set_threshold(GC_THRESHOLD, *OLDER_THRESHOLDS)
-        gc.enable()
+        collect_garbage()
         self._app = app
         return app
