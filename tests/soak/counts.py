@@ -45,12 +45,17 @@ end
 """
 """Lua code for the start: counts the windows that Lua opens."""
 OPENED = "windows opened"
-COUNTED = """
+TRIM = """
 jit.flush()
 collectgarbage()
 collectgarbage()
 require('ffi').cdef('int malloc_trim(size_t)')
 require('ffi').C.malloc_trim(0)
+"""
+"""Lua code that gives back what is not used."""
+COUNTED = (
+    TRIM
+    + """
 local api, namespaces, extmarks = vim.api, vim.api.nvim_get_namespaces(), {}
 local buffers = vim.tbl_map(function(buf)
   for name, namespace in pairs(namespaces) do
@@ -80,6 +85,7 @@ return {
     ['windows opened'] = _G.soak_windows, ['Lua, KiB'] = math.floor(collectgarbage('count')) },
 }
 """
+)
 TRIED = re.compile(r"[a-z0-9_]{8}")
 MEMORY = ("Neovim, KiB", "host, KiB", "Lua, KiB")
 """What is judged by its course; all other counts stay the same."""
@@ -96,7 +102,7 @@ def count(user: User) -> tuple[Counts, Names]:
         with suppress(*GONE):
             names[f"{name}: files"] = [*_files(pid)]
             found[f"{name}: threads"] = len([*Path(f"/proc/{pid}/task").iterdir()])
-            found[f"{name}, KiB"] = _memory(pid)
+            found[f"{name}, KiB"] = memory_of(pid)
     return {name: len(it) for name, it in names.items()} | found, names
 
 
@@ -118,7 +124,7 @@ def _files(pid: int) -> Iterator[str]:
                 yield re.sub(r"\d+", "", str(it.readlink()))
 
 
-def _memory(pid: int) -> int:
+def memory_of(pid: int) -> int:
     """Return the memory that is the process's own, in KiB: what it has written to."""
     told = Path(f"/proc/{pid}/smaps_rollup").read_text()
     return sum(map(int, re.findall(r"^(?:Anonymous|SwapPss): +(\d+)", told, re.MULTILINE)))

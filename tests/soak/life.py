@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from tests.soak import chats, editing, endings
 from tests.soak.agents import servers
+from tests.soak.closed_windows import kept_of_a_window
 from tests.soak.counts import WATCH_HANDLES, WATCH_WINDOWS, Counts, Names, most
 from tests.soak.rest import SETTLING, rest
 from tests.soak.user import User
@@ -138,6 +139,7 @@ class Life:
 
 def soak(version: str, seconds: float, seed: int, home: Path) -> dict[str, Value]:
     """Use a Neovim for so long; return its report."""
+    kept = kept_of_a_window(version, home / "closed")
     user, began = start(version, home), time.monotonic()
     life = Life(user)
     try:
@@ -148,5 +150,5 @@ def soak(version: str, seconds: float, seed: int, home: Path) -> dict[str, Value
     lost = sum(" lost: " in it for it in life.wrong)
     done = {"seconds": round(time.monotonic() - began), "actions": life.actions}
     words = {"sent words found again": user.found, "sent words lost": lost}
-    last = {"rests": life.rests, "wrong": life.wrong, "last": [*user.done]}
+    last = {"rests": life.rests, "kept": kept, "wrong": life.wrong, "last": [*user.done]}
     return {"version": version, **done, **words, **last}

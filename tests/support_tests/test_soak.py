@@ -2,6 +2,7 @@
 
 import random
 
+from tests.soak.__main__ import growing
 from tests.soak.counts import come, more, most
 from tests.soak.course import course
 
@@ -19,6 +20,13 @@ def test_growth_is_told_from_noise() -> None:
     assert not course([10_000 + it for it in noise]).grows
     assert course([10_000 + it + 20 * place for place, it in enumerate(noise)]).grows
     assert not course([10_000 + place for place in range(60)]).grows  # pages, not a leak
+
+
+def test_what_neovim_keeps_of_closed_windows_is_not_ours() -> None:
+    rests = [{"Neovim, KiB": 10_000 + 25 * it, "windows opened": 30 * it} for it in range(60)]
+    [told] = growing({"rests": rests, "kept": 0.1})
+    assert told.startswith("Neovim, KiB grows")
+    assert growing({"rests": rests, "kept": 0.9}) == []
 
 
 def test_counts_are_those_of_the_first_rests() -> None:
