@@ -153,9 +153,9 @@ local function exited(code, output)
   if code == python.CANNOT_START then
     return fail(last)
   end
-  log.write(table.concat(lines, '\n'))
-  local reason = last ~= '' and ('; it said: ' .. last) or ''
-  fail(ENDED:format(code, reason), 'ended')
+  local line = ENDED:format(code, last ~= '' and ('; it said: ' .. last) or '')
+  log.write(last == '' and line or table.concat(lines, '\n'))
+  fail(line, 'ended')
 end
 
 ---@param intent eca.Intent
