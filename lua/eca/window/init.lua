@@ -223,9 +223,10 @@ local function close_remaining(input)
   if not alone then
     return others.close(input)
   end
-  local unsaved = not vim.o.autowriteall and vim.iter(vim.fn.getbufinfo({ bufmodified = 1 })):find(function(buf)
-    return vim.bo[buf.bufnr].buftype == '' -- then `:quit` would wait for a key
-  end)
+  local unsaved = not vim.o.autowriteall
+    and vim.iter(vim.fn.getbufinfo({ bufmodified = 1 })):find(function(buf)
+      return vim.bo[buf.bufnr].buftype == '' -- then `:quit` would wait for a key
+    end)
   if unsaved then
     local name = unsaved.name == '' and '[No Name]' or vim.fn.fnamemodify(unsaved.name, ':t')
     require('eca.ui.notify').warn(('Neovim stays: %s has unsaved changes'):format(name))
