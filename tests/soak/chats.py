@@ -128,6 +128,8 @@ def history(user: User) -> None:
     if chat and line in ("rollback", "edit", "clear!"):
         user.words.pop(chat, None)
         user.changing.add(chat)
+    elif chat and line == "retry":  # answers to questions go with the turn that is put aside
+        user.words.pop(chat, None)
     user.eca(line)
 
 
