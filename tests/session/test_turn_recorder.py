@@ -308,7 +308,7 @@ async def test_one_reason_is_told_once(rig: Rig, folder: Path) -> None:
         end(agent)
         await rig.stored()
     assert await rig.ask(ListChanges("a", -1)) is None
-    why = "is not known: no folder of the workspace is in a repository: git init makes one"
+    why = "is not known: no repository: git init"
     told = [f"what commands changed in turns 1, 2, 3 {why}", "no changes in this chat"]
     assert rig.lines() == told
 

@@ -40,7 +40,7 @@ NS_PER_DAY: Final = 86_400 * 10**9
 HEAD_START: Final = 0.05
 """Seconds that a prompt has before its tree: else both would want the same processors."""
 OFF: Final = "checkpoints are off: see :help eca-option-checkpoints.enabled"
-NO_PROJECT: Final = "no folder of the workspace is in a repository: git init makes one"
+NO_PROJECT: Final = "no repository: git init"
 
 Result = TypeVar("Result")
 
