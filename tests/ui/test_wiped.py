@@ -3,6 +3,8 @@
 All subcommands, with all their words, and all actions.
 """
 
+import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.staged import CHAT, WITHOUT_HOST, chat_text, draw
+from tests.ui.talk import catch_up, host_of, say, start_chat, wait_line
 
 COMMANDS = """
 return vim.tbl_map(function(it)
@@ -107,3 +110,30 @@ def test_a_folder_that_is_gone_is_said_and_what_was_typed_is_sent_from_the_next(
     nvim.keys(f":cd {tmp_path}<CR>:Eca restart<CR>")
     nvim.wait_screen("Hello!")
     nvim.assert_no_errors()
+
+
+SEND_TO_SEVERAL = """
+local eca = require('eca')
+return { eca.send('one'), eca.send('two', { server = 'demo' }) }
+"""
+DRAFT_OF = "return require('eca.input.drafts').text(require('eca.chat.buffers').get(...))"
+
+
+@pytest.mark.whole_start
+def test_what_a_host_has_not_taken_comes_back_into_all_inputs(
+    start_nvim: StartNeovim, demo_server: list[str]
+) -> None:
+    nvim = start_chat(start_nvim, demo_server)
+    say(nvim, "hello")
+    wait_line(nvim, "hello")
+    catch_up(nvim)
+    host = host_of(nvim)
+    os.kill(host, signal.SIGSTOP)
+    chats = nvim.lua(SEND_TO_SEVERAL)
+    nvim.keys(":silent! %bwipeout!<CR>")
+    chats.append(nvim.lua("return require('eca').send(...)", "the last", {"server": "demo"}))
+    os.kill(host, signal.SIGKILL)
+    nvim.wait_until("require('eca.host').has_failed()")
+    assert [nvim.lua(DRAFT_OF, chat) for chat in chats] == ["one", "two", "the last"]
+    assert nvim.lua("return require('eca.host').has_failed()"), "only the user starts the next"
+    nvim.take_errors()

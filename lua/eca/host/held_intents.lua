@@ -243,13 +243,14 @@ end
 
 --- Put texts that the host has not handled back into the inputs, the oldest first.
 function M.give_back()
+  local ops = {} ---@type eca.Op[]
   for _, chat in ipairs(drafts.ids()) do
     local texts = texts_on_their_way(chat)
-    if #texts > 0 then
-      draw({ op = 'input', chat = chat, text = table.concat(texts, '\n') })
-    end
+    local text = #texts > 0 and table.concat(texts, '\n')
+    ops[#ops + 1] = text and { op = 'input', chat = chat, text = text } or nil
   end
   M.forget_sent()
+  vim.tbl_map(draw, ops) -- last: an event of a window may send something to the next host
 end
 
 --- Called when the host is gone: shows and saves what is held for the next.

@@ -310,14 +310,14 @@ function M.send(name, payload)
   if DOWN[state] then
     if name == 'start' then
       start_again(payload)
-    elseif state == 'ended' and WANTS_SERVER[name] then
+    elseif state == 'ended' and WANTS_SERVER[name] and not intent.payload.redraw then
       held_intents.add(intent)
       start_again()
     elseif not ANSWERS[name] and not held_intents.do_without_host(intent) then
       if not held_intents.add(intent) then
         held_intents.answered(intent.payload.request)
       end
-      if not QUIET[name] then
+      if not QUIET[name] and not intent.payload.redraw then
         notify('warn', 'the plugin host is not running: ' .. last_fault)
       end
     end
