@@ -118,7 +118,10 @@ def read(user: User) -> None:
     user.ex("EcaChat")
     user.keys("<Esc><C-w>k")
     for _ in range(3):
-        user.keys(user.one_of(TRANSCRIPT_KEYS))
+        key = user.one_of(TRANSCRIPT_KEYS)
+        user.keys(key)
+        if key == "]r":  # with another answer goes all that was said after this one
+            user.words.pop(user.lua("return require('eca').status().chat"), None)
         user.keys("<Esc>")
 
 
