@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgpack
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
@@ -64,6 +65,18 @@ def kill_agent(nvim: Neovim) -> None:
     os.kill(agent, signal.SIGKILL)
 
 
+def wait_used(nvim: Neovim, session: str) -> None:
+    """Wait until it was saved that this Neovim uses a session."""
+    state = Path(nvim.eval("$XDG_STATE_HOME"))
+
+    def is_saved() -> bool:
+        stores = [msgpack.unpackb(it.read_bytes()) for it in state.rglob("*.msgpack")]
+        used = [it for store in stores for it in store["sessions"].values()]
+        return any(session in it and nvim.pid in it for it in used)
+
+    nvim.wait_for(is_saved, f"{session} to be used")
+
+
 def resume(nvim: Neovim, title: str) -> list[str]:
     """Resume a saved chat; returns what was offered."""
     nvim.keys(":Eca resume<CR>")
@@ -101,6 +114,7 @@ def test_a_chat_goes_on_whatever_ends(start_nvim: StartNeovim, tmp_path: Path) -
     ]
     talk(later, "five", 5)
     wait_idle(later)
+    wait_used(later, "kept-1")
 
     other = start(start_nvim, tmp_path)
     resume(other, "one")
