@@ -116,8 +116,13 @@ def diff(nvim: Neovim, number: int) -> None:
     )
 
 
+TERMINAL = "vim.bo.buftype == 'terminal' and vim.fn.search([[\\S]], 'nw') > 0"
+"""Its program has written something. Until it runs it is a copy of Neovim, and what a terminal that
+is closed tells it ends Neovim (SIGHUP)."""
+
+
 def login(nvim: Neovim, number: int) -> None:
-    draw(nvim, ["run_login", number, "an agent", ["sh", "-c", "read x"], {}, "/"])
+    draw(nvim, ["run_login", number, "an agent", ["sh", "-c", "echo ready; read x"], {}, "/"])
 
 
 def command(nvim: Neovim, number: int) -> None:
@@ -239,13 +244,13 @@ OPENED: dict[str, Opened] = {
     "login": Opened(
         login,
         ["panels/login_terminal"],
-        "vim.bo.buftype == 'terminal'",
+        TERMINAL,
         keys=("<CR>", LEAVE + ":q<CR>", LEAVE + ":tabclose<CR>", LEAVE + ":bwipeout!<CR>"),
     ),
     "terminal of a command": Opened(
         command,
         ["actions/put"],
-        "vim.bo.buftype == 'terminal'",
+        TERMINAL,
         keys=(LEAVE + ":q<CR>", LEAVE + ":bwipeout!<CR>", LEAVE + ":tabnew<CR>:tabclose<CR>"),
     ),
     "file that the agent changes": Opened(
