@@ -85,6 +85,7 @@ def put(user: User) -> None:
 def terminal(user: User) -> None:
     """Work in a terminal; requests that come meanwhile take no key of it."""
     user.ex("tabnew | terminal")
+    user.nvim.wait_until("vim.fn.search([[\\S]], 'nw') > 0")  # else Neovim may end, see `opened.py`
     user.nvim.keys("iecho hello<CR>")
     user.ex("if &buftype == 'terminal' | bwipeout! | endif")
 
