@@ -87,6 +87,7 @@ return {
 """
 )
 TRIED = re.compile(r"[a-z0-9_]{8}")
+"""The names of what Python writes to try a folder."""
 MEMORY = ("Neovim, KiB", "host, KiB", "Lua, KiB")
 """What is judged by its course; all other counts stay the same."""
 
