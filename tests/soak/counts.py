@@ -49,10 +49,18 @@ TRIM = """
 jit.flush()
 collectgarbage()
 collectgarbage()
-require('ffi').cdef('int malloc_trim(size_t)')
-require('ffi').C.malloc_trim(0)
+local ffi = require('ffi')
+pcall(ffi.cdef, [[
+  struct soak_heap {
+    size_t arena, chunks, fast, maps, mapped, most, unused_fast, used, free, top;
+  };
+  struct soak_heap mallinfo2(void);
+  int malloc_trim(size_t);
+]]) -- once
+ffi.C.malloc_trim(0)
+local heap = ffi.C.mallinfo2()
 """
-"""Lua code that gives back what is not used."""
+"""Lua code that gives back what is not used, and looks at what is (glibc)."""
 COUNTED = (
     TRIM
     + """
@@ -82,13 +90,14 @@ return {
     ['highlight groups'] = vim.fn.getcompletion('Eca[A-Z]', 'highlight') },
   { channels = #api.nvim_list_chans(),
     mappings = #api.nvim_get_keymap('n') + #api.nvim_get_keymap('i'),
-    ['windows opened'] = _G.soak_windows, ['Lua, KiB'] = math.floor(collectgarbage('count')) },
+    ['windows opened'] = _G.soak_windows, ['Lua, KiB'] = math.floor(collectgarbage('count')),
+    ["Neovim's heap, KiB"] = math.floor(tonumber(heap.used + heap.mapped) / 1024) },
 }
 """
 )
 TRIED = re.compile(r"[a-z0-9_]{8}")
 """The names of what Python writes to try a folder."""
-MEMORY = ("Neovim, KiB", "host, KiB", "Lua, KiB")
+MEMORY = ("Neovim, KiB", "Neovim's heap, KiB", "host, KiB", "Lua, KiB")
 """What is judged by its course; all other counts stay the same."""
 
 

@@ -127,6 +127,7 @@ class Life:
         self._names = self._names if first else names
         self.tell([f"rest {len(self.rests)}: {line}" for line in found])
         self.rests.append(now)
+        self._user.note(f"counts {now}")
 
     def tell(self, found: list[str]) -> None:
         """Note what is wrong, and show it at once."""
