@@ -210,6 +210,31 @@ def test_in_the_command_line_window_it_is_looked_at_later(stage: Neovim, workspa
     stage.wait_until(f"{lines('code.txt')} == 'new'")
 
 
+@pytest.mark.parametrize("read", ["told", "checktime", "edit!"])
+@pytest.mark.parametrize("place", ["beside", "in another tab page"])
+def test_no_cursor_is_below_the_last_line_of_a_file_that_became_shorter(
+    stage: Neovim, workspace: Path, read: str, place: str
+) -> None:
+    stage.lua("require('eca.editor.checktime')")  # as a chat has it
+    path = workspace / "code.txt"
+    path.write_text("".join(f"line {line}\n" for line in range(70)))
+    stage.keys(":edit!<CR>G:botright new<CR><C-w>p:vsplit<CR>G")
+    stage.keys(":tab split<CR>" if place == "in another tab page" else "")
+    windows = stage.lua("return vim.fn.win_findbuf(vim.fn.bufnr('code.txt'))")
+    if read == "told":
+        change(stage, path, "short\n")
+    else:
+        path.write_text("short\n")
+        stage.command(read)
+    stage.wait_until(f"{lines()} == 'short'")
+    assert len(windows) == (2 if place == "beside" else 3)
+    for window in windows:
+        stage.wait_until(f"vim.api.nvim_win_get_cursor({window})[1] == 1")
+    stage.keys(":tabfirst<CR><C-w>b")
+    stage.command("close")
+    assert stage.eval("v:errmsg") == ""
+
+
 def test_text_typed_into_a_buffer_being_read_again_stays(stage: Neovim, workspace: Path) -> None:
     stage.keys("i")
     change(stage, workspace / "code.txt", "new text\nmore\n")

@@ -16,6 +16,7 @@ local texts = require('eca.context.texts')
 local M = {}
 
 local BYTES_OF_TOKEN = 4
+local MOST_KEPT = 100 -- sizes that the host has told
 local MOST_OF_CHAT = 60000 -- as the host sends of one
 local MOST_OF_FILE = 1000000 -- of a larger one only the name is sent
 local IMAGES = { gif = true, jpeg = true, jpg = true, png = true, webp = true }
@@ -174,12 +175,15 @@ vim.api.nvim_create_autocmd('DiagnosticChanged', {
   end,
 })
 local function files_changed()
+  if not next(measured) then
+    return
+  elseif vim.tbl_count(measured) > MOST_KEPT then
+    measured = {}
+  end
   for _, each in pairs(measured) do
     each.state = 'stale' -- also what is being measured
   end
-  if next(measured) then
-    redraw()
-  end
+  redraw() -- asks for what is shown
 end
 
 vim.api.nvim_create_autocmd({ 'BufWritePost', 'FocusGained', 'ShellCmdPost', 'TermClose' }, {

@@ -29,7 +29,8 @@ local everything = false -- any file may have changed
 local moves = {} ---@type table<string, string> new paths of moved files
 local timer = nil ---@type uv.uv_timer_t?
 local reported = {} ---@type table<integer, true> buffers
---- Buffers with unsaved changes whose file changed: the user has not decided yet.
+--- Buffers with unsaved changes whose file changed: the user has not decided yet. Reading the file
+--- again, or writing it, settles it.
 local conflicting = {} ---@type table<integer, true>
 
 --- Run a function that reloads buffers. A message says if it fails.
@@ -45,20 +46,6 @@ local function undoably(read)
     notify.warn(line)
   end
   return worked
-end
-
---- Record that a buffer with unsaved changes has changed on disk. It is settled when the user reads
---- the file again or writes it.
----@param buf integer
-local function note(buf)
-  conflicting[buf] = true
-  vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost' }, {
-    buffer = buf,
-    once = true,
-    callback = function()
-      conflicting[buf] = nil
-    end,
-  })
 end
 
 --- The buffers for which the user has not decided yet.
@@ -95,7 +82,7 @@ local function decide(buf, reason, new_path)
   local fate = reason == 'deleted' and (moved or 'deleted on disk') or nil
   vim.v.fcs_choice = reason == 'changed' and 'reload' or ''
   if reason == 'conflict' then
-    note(buf)
+    conflicting[buf] = true
   end
   follow_agent.gone(buf, fate)
   if MESSAGES[reason] and not reported[buf] then
@@ -172,5 +159,33 @@ function M.files(changed, moved)
   timer = timer or assert(vim.uv.new_timer())
   timer:start(DEBOUNCE_MS, 0, others.soon(check_all))
 end
+
+--- Neovim leaves the cursors of a file's other windows below its last line if it is read again and
+--- has become shorter, by whomever. Who closes or resizes a window beside them then gets E315.
+---@param buf integer
+local function raise_cursors(buf)
+  local last = vim.api.nvim_buf_is_loaded(buf) and vim.api.nvim_buf_line_count(buf)
+  for _, win in ipairs(last and vim.fn.win_findbuf(buf) or {}) do
+    if vim.api.nvim_win_get_cursor(win)[1] > last then
+      vim.api.nvim_win_set_cursor(win, { last, 0 })
+    end
+  end
+end
+
+local group = vim.api.nvim_create_augroup('eca.editor.checktime', {})
+vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost' }, {
+  group = group,
+  callback = function(event)
+    conflicting[event.buf] = nil
+  end,
+})
+vim.api.nvim_create_autocmd({ 'BufReadPost', 'FileChangedShellPost' }, {
+  group = group,
+  callback = function(event)
+    vim.schedule(function() -- the cursors are put there after the event
+      raise_cursors(event.buf)
+    end)
+  end,
+})
 
 return M

@@ -31,15 +31,6 @@ local QUEUE_SIGNS = { steer = '↳ ', queue = '⧗ ', note = '✎ ' }
 ---@param buf integer
 function M.attach(buf)
   vim.bo[buf].textwidth = 0
-  vim.api.nvim_create_autocmd('User', { -- the placeholder names keys, which are mapped by now
-    pattern = 'eca.buffer',
-    callback = function(event)
-      if event.data.buf == buf then
-        field.draw_placeholder(buf, 'normal')
-        return true -- removes this autocommand
-      end
-    end,
-  })
   vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'BufWinEnter' }, {
     buffer = buf,
     callback = function()
@@ -184,5 +175,15 @@ function M.show_queue(buf, prompts)
   windows.fit_input(buf)
   sizes.reveal_queue(buf)
 end
+
+vim.api.nvim_create_autocmd('User', { -- the placeholder names keys, which are mapped by then
+  group = vim.api.nvim_create_augroup('eca.input', {}),
+  pattern = 'eca.buffer',
+  callback = function(event)
+    if event.data.kind == 'input' then
+      field.draw_placeholder(event.data.buf, 'normal')
+    end
+  end,
+})
 
 return M

@@ -191,6 +191,7 @@ function M.close(preview, is_event)
   end
   if #previews == 0 then
     written.unwatch()
+    virtual_lines.forget()
   end
   M.announce(preview, 'closed')
 end

@@ -111,7 +111,8 @@ end
 
 local wrapped, count = {}, 0 ---@type table<string, eca.VirtualLine[]>, integer
 
---- A line as virtual lines. What is drawn again is mostly what was drawn before.
+--- A line as virtual lines. What is drawn again is mostly what was drawn before: it is kept until
+--- `forget` is called.
 ---@param line string
 ---@param part? [integer, integer, integer] what differs: its second and third are bytes
 ---@param group 'EcaDiffAdd'|'EcaDiffDelete'
@@ -128,6 +129,11 @@ function M.of_line(line, part, group, cells, tab)
     wrapped[key], count = M.wrap(segments_of(line, part, group, tab), cells), count + 1
   end
   return wrapped[key]
+end
+
+--- Forget the lines that are kept, as no more of them are drawn for now.
+function M.forget()
+  wrapped, count = {}, 0
 end
 
 return M
