@@ -14,7 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tests.soak.counts import MEMORY, OPENED
+from tests.soak.counts import MADE, MEMORY, NEOVIM
 from tests.soak.course import course
 from tests.soak.life import soak
 from tests.support.launch import VERSIONS
@@ -50,8 +50,8 @@ def _cell(report: Report, name: str) -> str:
 
 def _judged(report: Report, name: str) -> list[int]:
     """Return a figure at each rest; Neovim's without what it keeps of closed windows by itself."""
-    kept = report["kept"] if name.startswith("Neovim") else 0
-    return [it[name] - round(kept * it[OPENED]) for it in report["rests"] if name in it]
+    kept = report["kept"] if name in NEOVIM else 0
+    return [it[name] - round(kept * it[MADE]) for it in report["rests"] if name in it]
 
 
 def growing(report: Report) -> list[str]:

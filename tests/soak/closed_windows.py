@@ -1,11 +1,11 @@
-"""What Neovim itself keeps of windows that were closed."""
+"""What Neovim itself keeps of windows that were closed: the namespace of their colours."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Final
 
-from tests.soak.counts import TRIM, memory_of
+from tests.soak.counts import TRIM
 from tests.support.editor import Neovim
 from tests.support.launch import Launch
 
@@ -17,10 +17,11 @@ local buf = vim.api.nvim_create_buf(false, true)
 for _ = 1, ... do
   local config = { relative = 'editor', row = 1, col = 1, width = 9, height = 3, style = 'minimal' }
   local win = vim.api.nvim_open_win(buf, false, config)
-  vim.wo[win].winhighlight = 'NormalFloat:Pmenu,FloatBorder:Pmenu,FoldColumn:Pmenu,NonText:Pmenu'
+  vim.wo[win].winhighlight = 'LineNr:Pmenu,NormalFloat:Pmenu,FloatBorder:Pmenu,WinBar:Pmenu'
   vim.cmd.redraw()
   vim.api.nvim_win_close(win, true)
 end
+vim.api.nvim_buf_delete(buf, { force = true })
 """
 
 
@@ -31,8 +32,7 @@ def kept_of_a_window(version: str, home: Path) -> float:
     values = list[int]()
     for _ in range(ROUNDS):
         nvim.lua(OPEN_AND_CLOSE, WINDOWS)
-        nvim.lua(TRIM)
-        values.append(memory_of(nvim.pid))
+        values.append(nvim.lua(f"{TRIM} return used"))
     nvim.finish()
     half = ROUNDS // 2  # the first ones fill what is used again
     return (values[-1] - values[half - 1]) / (ROUNDS - half) / WINDOWS

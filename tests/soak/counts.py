@@ -35,16 +35,8 @@ function _G.soak_handles()
 end
 """
 """Lua code for the start: Neovim 0.10 ends when it is asked for its handles (`vim.uv.walk`)."""
-WATCH_WINDOWS = """
-local open_win = vim.api.nvim_open_win
-_G.soak_windows = 0
-function vim.api.nvim_open_win(...)
-  _G.soak_windows = _G.soak_windows + 1
-  return open_win(...)
-end
-"""
-"""Lua code for the start: counts the windows that Lua opens."""
-OPENED = "windows opened"
+MADE = "colours of windows made"
+"""Neovim makes a namespace for the colours of each window that has its own."""
 TRIM = """
 jit.flush()
 collectgarbage()
@@ -59,6 +51,7 @@ pcall(ffi.cdef, [[
 ]]) -- once
 ffi.C.malloc_trim(0)
 local heap = ffi.C.mallinfo2()
+local used = math.floor(tonumber(heap.used + heap.mapped) / 1024)
 """
 """Lua code that gives back what is not used, and looks at what is (glibc)."""
 COUNTED = (
@@ -90,14 +83,16 @@ return {
     ['highlight groups'] = vim.fn.getcompletion('Eca[A-Z]', 'highlight') },
   { channels = #api.nvim_list_chans(),
     mappings = #api.nvim_get_keymap('n') + #api.nvim_get_keymap('i'),
-    ['windows opened'] = _G.soak_windows, ['Lua, KiB'] = math.floor(collectgarbage('count')),
-    ["Neovim's heap, KiB"] = math.floor(tonumber(heap.used + heap.mapped) / 1024) },
+    ['colours of windows made'] = api.nvim_create_namespace(''), -- they are numbered
+    ['Lua, KiB'] = math.floor(collectgarbage('count')),
+    ["Neovim's heap, KiB"] = used },
 }
 """
 )
 TRIED = re.compile(r"[a-z0-9_]{8}")
 """The names of what Python writes to try a folder."""
-MEMORY = ("Neovim, KiB", "Neovim's heap, KiB", "host, KiB", "Lua, KiB")
+NEOVIM = ("Neovim, KiB", "Neovim's heap, KiB")
+MEMORY = (*NEOVIM, "host, KiB", "Lua, KiB")
 """What is judged by its course; all other counts stay the same."""
 
 
@@ -147,7 +142,7 @@ def most(counts: Sequence[Counts]) -> Counts:
 
 def more(now: Counts, first: Counts) -> list[str]:
     """Return the names of what there is more of than at the first rests."""
-    judged = now.keys() - {*MEMORY, OPENED}
+    judged = now.keys() - {*MEMORY, MADE}
     return [it for it in now if it in judged and now[it] > first.get(it, 0)]
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from tests.soak import chats, editing, endings
 from tests.soak.agents import servers
 from tests.soak.closed_windows import kept_of_a_window
-from tests.soak.counts import WATCH_HANDLES, WATCH_WINDOWS, Counts, Names, most
+from tests.soak.counts import WATCH_HANDLES, Counts, Names, most
 from tests.soak.rest import SETTLING, rest
 from tests.soak.user import User
 from tests.support.autocommands import WATCHED
@@ -73,7 +73,7 @@ def start(version: str, home: Path) -> User:
         "servers": servers(home, project),
     }
     settings |= {"approval": {"guard": 0}, "completion": {"inline": True}}
-    mine, init = home / "nvim", WATCHED + WATCH_HANDLES + WATCH_WINDOWS + CHOOSE
+    mine, init = home / "nvim", WATCHED + WATCH_HANDLES + CHOOSE
     launch = Launch(version, mine, project, str(mine), 120, 40, settings, init)
     nvim = Neovim(replace(launch, environment=GIVEN_BACK))
     nvim.check_errors = False
