@@ -215,7 +215,7 @@ def test_in_the_command_line_window_it_is_looked_at_later(stage: Neovim, workspa
 def test_no_cursor_is_below_the_last_line_of_a_file_that_became_shorter(
     stage: Neovim, workspace: Path, read: str, place: str
 ) -> None:
-    stage.lua("require('eca.editor.checktime')")  # as a chat has it
+    stage.lua("require('eca.files')")  # as a chat has it
     path = workspace / "code.txt"
     path.write_text("".join(f"line {line}\n" for line in range(70)))
     stage.keys(":edit!<CR>G:botright new<CR><C-w>p:vsplit<CR>G")

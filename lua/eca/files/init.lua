@@ -329,4 +329,25 @@ function M.name(buf, text)
   others.call('BufFilePost', vim.api.nvim_buf_set_name, buf, 'eca://' .. sanitize.line(text))
 end
 
+--- Neovim leaves the cursors of a file's other windows below its last line if it is read again and
+--- has become shorter, by whomever. Who closes or resizes a window beside them then gets E315.
+---@param buf integer
+local function raise_cursors(buf)
+  local last = vim.api.nvim_buf_is_loaded(buf) and vim.api.nvim_buf_line_count(buf)
+  for _, win in ipairs(last and vim.fn.win_findbuf(buf) or {}) do
+    if vim.api.nvim_win_get_cursor(win)[1] > last then
+      vim.api.nvim_win_set_cursor(win, { last, 0 })
+    end
+  end
+end
+
+vim.api.nvim_create_autocmd({ 'BufReadPost', 'FileChangedShellPost' }, {
+  group = vim.api.nvim_create_augroup('eca.files', {}),
+  callback = function(event)
+    vim.schedule(function() -- the cursors are put there after the event
+      raise_cursors(event.buf)
+    end)
+  end,
+})
+
 return M

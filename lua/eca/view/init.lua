@@ -18,7 +18,6 @@ host.listen({
   publish = expected.publish,
   starting = function(server)
     require('eca.editor.user_writes') -- watches from now on
-    require('eca.editor.checktime')
     local panels = package.loaded['eca.panels'] -- late: not before one is shown
     if panels then
       vim.schedule(panels.host_started)
