@@ -14,7 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tests.soak.counts import MADE, MEMORY, NEOVIM
+from tests.soak.counts import JUDGED, MADE, MEMORY, NEOVIM
 from tests.soak.course import course
 from tests.soak.life import soak
 from tests.support.launch import VERSIONS
@@ -56,7 +56,7 @@ def _judged(report: Report, name: str) -> list[int]:
 
 def growing(report: Report) -> list[str]:
     """Return the figures that grow in the last half."""
-    values = {name: _judged(report, name) for name in MEMORY}
+    values = {name: _judged(report, name) for name in JUDGED}
     return [f"{name} grows: {seen}" for name, seen in values.items() if seen and course(seen).grows]
 
 

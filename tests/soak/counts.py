@@ -93,7 +93,9 @@ TRIED = re.compile(r"[a-z0-9_]{8}")
 """The names of what Python writes to try a folder."""
 NEOVIM = ("Neovim, KiB", "Neovim's heap, KiB")
 MEMORY = (*NEOVIM, "host, KiB", "Lua, KiB")
-"""What is judged by its course; all other counts stay the same."""
+JUDGED = MEMORY[1:]
+"""What is judged by its course; other counts stay the same. Neovim's pages are not judged: those
+that are in use in part are not given back, what is in use tells whether it keeps anything."""
 
 
 def count(user: User) -> tuple[Counts, Names]:

@@ -133,12 +133,22 @@ def delete(user: User) -> Counter[str]:
 
 
 def drop_checkpoints(user: User) -> None:
-    """Delete all checkpoints, as another Neovim may: they are kept for days, and listed."""
-    for store in (user.home / "state").rglob("checkpoints/*/HEAD"):
-        git = ["git", "--git-dir", str(store.parent)]
-        listed = [*git, "for-each-ref", "--format=delete %(refname)", "refs/checkpoints"]
-        refs = subprocess.run(listed, check=True, capture_output=True)
-        subprocess.run([*git, "update-ref", "--stdin"], check=True, input=refs.stdout)
-    user.eca("checkpoints")
-    user.nvim.wait_until("#require('eca').checkpoints() == 0")
-    user.keys("q")
+    """Delete all checkpoints, as another Neovim may: they are kept for days, and listed.
+
+    Files may still be on their way back to an earlier one, and the way back makes some, too.
+    """
+    deadline = time.monotonic() + SETTLING
+    while True:
+        for store in (user.home / "state").rglob("checkpoints/*/HEAD"):
+            git = ["git", "--git-dir", str(store.parent)]
+            listed = [*git, "for-each-ref", "--format=delete %(refname)", "refs/checkpoints"]
+            refs = subprocess.run(listed, check=True, capture_output=True)
+            subprocess.run([*git, "update-ref", "--stdin"], check=True, input=refs.stdout)
+        user.eca("checkpoints")
+        user.nvim.child.channel.pump(0.5)
+        left = user.lua("return #require('eca').checkpoints()")
+        user.keys("q")
+        if not left:
+            return
+        if time.monotonic() > deadline:
+            raise Fault(f"{left} checkpoints are still there")
