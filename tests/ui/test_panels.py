@@ -57,3 +57,15 @@ def test_a_list_of_keys_longer_than_the_screen_says_so(start_nvim: StartNeovim, 
     walk.reopen()
     screen = walk.nvim.wait_screen("↓")
     assert " more ─" in screen
+
+
+@pytest.mark.parametrize("keys", ["<C-w>T", "<C-w>s", ":tab split<CR>", "<C-w>v", ":sp<CR>"])
+@pytest.mark.parametrize("name", PANELS)
+def test_a_panel_is_only_in_its_float(start_nvim: StartNeovim, name: str, keys: str) -> None:
+    walk = Walk(start_nvim, OPENED[name])
+    walk.reopen()
+    panel = walk.nvim.eval("bufnr()")
+    walk.nvim.keys(f"{keys}jk<C-d><C-u>")
+    walk.nvim.wait_until(f"#vim.fn.win_findbuf({panel}) == 0")
+    assert walk.nvim.eval("v:errmsg") == ""
+    walk.nvim.assert_no_errors()

@@ -1,4 +1,4 @@
-"""Whatever is done when buffers of the chat, or the working folder, are gone: nothing fails.
+"""Whatever is done when buffers or the folder are gone, or no split has room: nothing fails.
 
 All subcommands, with all their words, and all actions.
 """
@@ -82,6 +82,25 @@ def test_nothing_fails_without_the_buffers_of_the_chat(state: str, start_nvim: S
         nvim.lua("require('eca').open({ chat = ... })", CHAT)
         draw(nvim, *chat_text("hello"), ["status", CHAT, {"title": "", "state": state}])
         nvim.command("silent! %bwipeout!")
+
+    assert_nothing_fails(nvim, prepare)
+
+
+FILL = """
+repeat until not pcall(vim.cmd.split)
+repeat until not pcall(vim.cmd.split, { mods = { split = 'botright' } })
+"""
+
+
+@pytest.mark.either_nvim
+def test_nothing_fails_where_no_split_has_room(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim("README.md", init=WITHOUT_HOST, columns=80)
+
+    def prepare() -> None:
+        nvim.lua("require('eca').open({ chat = ... })", CHAT)
+        draw(nvim, *chat_text("hello"), ["status", CHAT, {"title": "", "state": "idle"}])
+        nvim.keys("<C-\\><C-n>:drop README.md<CR>")
+        nvim.lua(FILL)
 
     assert_nothing_fails(nvim, prepare)
 

@@ -215,7 +215,7 @@ local function type_command(command)
     others.go_to(win)
   else
     local shown = buf or others.create_buf()
-    others.open_win(shown, true, { split = 'below', win = -1, height = TERMINAL_ROWS })
+    others.split(shown, { split = 'below', win = -1, height = TERMINAL_ROWS })
   end
   local function send()
     if vim.api.nvim_buf_is_loaded(buf) then

@@ -60,7 +60,7 @@ function M.show(output)
   end
   highlights.setup()
   to_code.enter()
-  local win = others.open_win(write(output), true, { split = 'below' })
+  local win = others.split(write(output), { split = 'below' })
   vim.wo[win][0].winbar = '%#EcaWinbar# ' .. require('eca.ui.sanitize').statusline(output.title)
   vim.api.nvim_win_set_cursor(win, { (output.row or 0) + 1, 0 })
   vim.cmd('normal! zz')
@@ -71,7 +71,7 @@ end
 ---@param lines string[]
 function M.show_markdown(lines)
   to_code.enter()
-  vim.cmd.new()
+  others.split_by({ cmd = 'new' })
   vim.bo.modifiable = true -- it is not in `nvim -M`
   vim.bo.bufhidden, vim.bo.swapfile, vim.bo.modeline = 'wipe', false, false
   vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)

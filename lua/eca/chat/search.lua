@@ -27,6 +27,7 @@ local M = {}
 local searches = {} ---@type table<integer, eca.Search> by window
 local entered = {} ---@type table<integer, boolean> windows just entered from their list
 
+local others = require('eca.ui.others')
 local transcript = require('eca.transcript')
 
 ---@param win integer
@@ -109,7 +110,7 @@ end
 ---@param hits eca.Hit[]
 local function open_list(win, hits)
   if vim.api.nvim_win_get_config(win).relative == '' then
-    vim.cmd('belowright lopen')
+    others.split_by({ cmd = 'lopen', mods = { split = 'belowright' } })
     return
   end
   reveal(win, hits[1])

@@ -11,6 +11,7 @@ local files = require('eca.files')
 local host = require('eca.host')
 local log = require('eca.host.log')
 local notify = require('eca.ui.notify')
+local others = require('eca.ui.others')
 local python = require('eca.host.python')
 local scan = require('eca.text.scan')
 local to_code = require('eca.window.to_code')
@@ -74,7 +75,7 @@ function M.log()
     return
   end
   vim.bo[buf].modeline = false
-  vim.cmd.split()
+  others.split_by({ cmd = 'split' })
   files.show(path, true)
   vim.cmd('normal! G')
   to_code.uncover()

@@ -92,7 +92,7 @@ function M.open(root, staged)
       commit(buf, root)
     end,
   })
-  others.open_win(buf, true, { split = 'above', win = 0 })
+  others.split(buf, { split = 'above', win = 0 })
   others.set('FileType', buf, 'filetype', 'gitcommit')
   return buf
 end

@@ -276,10 +276,11 @@ end
 ---@param panel eca.ShownPanel
 local function close(panel)
   local win = vim.api.nvim_get_current_win()
-  if is_last(win) then
-    vim.cmd.new() -- the last window cannot be closed
+  if is_last(win) and #vim.api.nvim_list_tabpages() == 1 then
+    vim.cmd.enew() -- the last window cannot be closed
+  else
+    others.close(win)
   end
-  others.close(win)
   return_window.go_back(panel.origin)
 end
 
@@ -339,7 +340,7 @@ function M.open(name, row)
   if before then
     others.show(win, panel.buf)
   else
-    win = others.open_win(panel.buf, true, { split = 'below', win = -1, height = LEAST_ROWS })
+    win = others.split(panel.buf, { split = 'below', win = -1, height = LEAST_ROWS })
   end
   for option, value in pairs(OPTIONS) do
     vim.wo[win][0][option] = value

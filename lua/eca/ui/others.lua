@@ -95,6 +95,30 @@ function M.open_win(buf, enter, config)
   return M.call('WinNew', vim.api.nvim_open_win, buf, enter, config)
 end
 
+--- Open a split and enter it: as a tab page of its own if there is no room.
+---@param buf integer
+---@param config table as of `nvim_open_win`
+---@return integer win
+function M.split(buf, config)
+  local opened, win = pcall(M.open_win, buf, true, config)
+  if not opened then
+    M.call('TabNew', vim.cmd.tabnew)
+    vim.bo.bufhidden = 'wipe'
+    win = vim.api.nvim_get_current_win()
+    M.show(win, buf)
+  end
+  return win
+end
+
+--- Run a command that opens a split: as a tab page of its own if there is no room.
+---@param command vim.api.keyset.cmd
+function M.split_by(command)
+  if not pcall(M.call, 'WinNew', vim.api.nvim_cmd, command, {}) then
+    local above = { cmd = command.cmd, mods = { tab = vim.fn.tabpagenr() } }
+    M.call('TabNew', vim.api.nvim_cmd, above, {})
+  end
+end
+
 --- Close a window, as `nvim_win_close` does: it raises an error for the last one.
 ---
 --- Neovim 0.12.4 uses freed memory, and ends, if of two floats that the user has left in another

@@ -181,9 +181,10 @@ function M.show(panel)
   local origin = panel.origin or return_window.here()
   local win = open(buf, panel)
   vim.api.nvim_win_set_cursor(win, { panel.row or 1, 0 })
+  --- Close all its windows: `<C-w>T` shows the text in another one.
   local function vanish()
-    if vim.api.nvim_win_is_valid(win) then
-      others.call('WinClosed', others.close, win)
+    for _, each in ipairs(vim.fn.win_findbuf(buf)) do
+      others.call('WinClosed', others.close, each)
     end
   end
   local function close()
@@ -196,6 +197,9 @@ function M.show(panel)
   --- Note what of the text is on the screen.
   ---@return integer rows that were never on it
   local function look()
+    if not vim.api.nvim_win_is_valid(win) then
+      return vim.api.nvim_buf_line_count(buf) -- it is about to vanish
+    end
     local unseen, below = seen()
     draw_border(win, panel, unseen, below)
     return unseen
@@ -214,6 +218,9 @@ function M.show(panel)
   return {
     close = close,
     write = function(rows)
+      if not vim.api.nvim_win_is_valid(win) then
+        return
+      end
       write(buf, rows)
       fit(win, panel)
       look()
