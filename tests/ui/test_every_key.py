@@ -45,7 +45,7 @@ EXPECTED = re.compile("E5601|E21: ")
 """Errors of Neovim: `:only` in a float, a key that edits in a transcript."""
 
 OPENS = re.compile(
-    r"nvim_open_win|\bothers\.open_win|\b(?:panel|keys)\.show\(|\blopen\b"
+    r"nvim_open_win|\bothers\.(?:open_win|split|split_by)\(|\b(?:panel|keys)\.show\("
     r"|\bcmd\.(?:tabnew|copen|new|vnew|split|vsplit|help|pedit|tabedit|sbuffer)\b"
 )
 """How a file of ours opens a window."""
@@ -67,6 +67,7 @@ local function recorded(run)
   end
 end
 vim.api.nvim_open_win = recorded(vim.api.nvim_open_win)
+vim.api.nvim_cmd = recorded(vim.api.nvim_cmd)
 for _, name in ipairs({ 'tabnew', 'copen', 'new', 'split', 'help' }) do
   rawset(vim.cmd, name, recorded(vim.cmd[name]))
 end
