@@ -85,14 +85,16 @@ def rest(user: User, first: Counts | None, before: Names) -> tuple[Counts, Names
 
 
 def settle(user: User) -> None:
-    """End all turns: by stopping them, and where that does not help by ending the servers."""
-    deadline = time.monotonic() + SETTLING / 2
-    while (busy := [it for it in user.chats() if it[1] != "idle"]) and time.monotonic() < deadline:
+    """End all turns, also one that begins late: by stopping them, else by ending the servers."""
+    began = time.monotonic()
+    while busy := [it for it in user.chats() if it[1] != "idle"]:
+        passed = time.monotonic() - began
+        if passed > 3 * SETTLING:
+            raise Fault(f"turns do not end: {busy}")
         user.lua(STOP)
+        for server in sorted({server for _, _, server in busy if passed > SETTLING / 2}):
+            user.eca(f"quit! {server}")
         user.nvim.child.channel.pump(0.5)
-    for server in sorted({server for _, _, server in busy}):
-        user.eca(f"quit! {server}")
-    user.nvim.wait_for(lambda: all(it[1] == "idle" for it in user.chats()), "the end of all turns")
 
 
 def close(user: User) -> list[str]:
