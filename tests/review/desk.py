@@ -69,8 +69,8 @@ class Trees:
     def turn_began(self, chat: Chat) -> None:
         self.commands.turn_began(self.ledger.turn(chat), self.take())
 
-    def _turn_ended(self, chat: Chat) -> None:
-        self.commands.turn_ended(self.ledger.turn(chat), self.take())
+    def _turn_ended(self, _chat: Chat, turn: TurnChanges) -> None:
+        self.commands.turn_ended(turn, self.take())
 
     def _compare(self, watch: Watch) -> None:
         found: Found = {}

@@ -12,7 +12,14 @@ from tests.review.watched import Watched
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall, ToolKind
-from eca_nvim.chat.vocabulary.events import AgentGone, ToolFinished, ToolRejected, ToolRequested
+from eca_nvim.chat.vocabulary.events import (
+    AgentGone,
+    ChatEvent,
+    ToolFinished,
+    ToolPreparing,
+    ToolRejected,
+    ToolRequested,
+)
 from eca_nvim.review import ledger
 from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
 from eca_nvim.review.undo import plan_undo
@@ -280,6 +287,36 @@ def test_keys_of_changes_stay_when_lines_move(desk: Desk) -> None:
     assert first["key"] == second["key"]
     assert (first["line"], second["line"]) == (2, 3)
     assert (second["above"], second["below"]) == (["0", "1"], ["3"])
+
+
+@pytest.mark.parametrize("over", [ENDED, AgentGone("it died")])
+@pytest.mark.parametrize("queued", [False, True])
+def test_what_the_user_writes_is_noted_only_while_a_turn_runs(
+    watched: Watched, over: ChatEvent, queued: bool
+) -> None:
+    watched.hear(ToolPreparing(eca_call("t"), '{"path": "/a", "'))
+    watched.user_writes("a", b"in the turn")
+    assert watched.trees.commands._writes
+    if queued:
+        watched.driver.send("next", queue=True)
+    watched.hear(over)
+    watched.user_writes("a", b"after it")
+    assert not watched.ledger._early
+    assert not watched.trees.commands._writes
+
+
+def test_what_the_user_writes_is_not_noted_for_a_chat_that_is_gone(watched: Watched) -> None:
+    watched.user_writes("a", b"in the turn")
+    watched.ledger.forget("chat")
+    assert not watched.trees.commands._writes
+
+
+def test_what_a_command_did_before_its_server_died_is_its_own(watched: Watched) -> None:
+    watched.start()
+    watched.put("a", b"by the command\n")
+    watched.hear(AgentGone("it died"))
+    watched.put("b", b"later, by others\n")
+    assert [name for _, name, *_ in watched.listed()] == ["a"]
 
 
 @pytest.mark.parametrize("kind", ToolKind)

@@ -18,7 +18,7 @@ Rules kept here:
 
 import os.path
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 from msgspec import Struct
@@ -117,9 +117,19 @@ class Commands:
             self.watches.append(watch)
             self.end(watch, tree)
 
+    def turns_of(self, chat: str) -> Sequence[TurnChanges]:
+        """Return the turns of a chat that have begun, and whose end is not noted."""
+        return [turn for turn in self._trees if turn.chat == chat]
+
     def forget(self, turn: TurnChanges) -> None:
         """Forget a turn whose end nobody will note."""
         self._trees.pop(turn, None)
+        self._drop_writes()
+
+    def _drop_writes(self) -> None:
+        """Forget who has written what, if no turn and no command is left that it concerns."""
+        if not self.watches and not self._trees:
+            self._writes.clear()
 
     def begin(self, turn: TurnChanges, tree: TreeRequest | None = None) -> Watch:
         """Watch a call that may be running from now on; tree: from before its start."""
@@ -223,8 +233,7 @@ class Commands:
             self._add(watch, watch.trees, found, is_shared=is_shared)
         if not self.watches:
             self._ended.clear()
-        if not self.watches and not self._trees:
-            self._writes.clear()
+        self._drop_writes()
         return True
 
     def _correct(self, watch: Watch, found: Found) -> None:

@@ -60,7 +60,7 @@ class Ledger:
         self,
         blobs: Blobs,
         commands: Commands,
-        turn_ended: Callable[[Chat], object] = lambda _: None,
+        turn_ended: Callable[[Chat, TurnChanges], object] = lambda *_: None,
     ) -> None:
         self._turn_ended = turn_ended
         self.blobs = blobs
@@ -118,15 +118,28 @@ class Ledger:
             case events.ToolRejected():
                 self._ended(*key, is_stopped=True)
             case turn_events.TurnEnded() | turn_events.TurnLapsed() | events.ChatDeleted():
-                self._early = {key: seen for key, seen in self._early.items() if key[0] != chat.id}
+                self._drop_early(chat.id)
                 self._end_settled(chat)
-                self._turn_ended(chat)
+                self.end_turns(chat, self.turn(chat))
             case call_details.FileUsed(path, call_details.Use.WRITTEN, True, unsaved):
                 self._written(chat.id, os.path.realpath(path), unsaved)
             case events.AgentGone():
                 self._end_all(chat.id)
+                self.end_turns(chat)
             case _:
                 pass
+
+    def end_turns(self, chat: Chat, *more: TurnChanges) -> None:
+        """Note the ends of a chat's turns, and of others, that do not run.
+
+        A turn goes on after the end of a subagent's; after its own the next may have begun already.
+        """
+        for turn in dict.fromkeys((*self.commands.turns_of(chat.id), *more)):
+            if chat.turn.state is states.Turn.IDLE or turn.number != chat.turn.number:
+                self._turn_ended(chat, turn)
+
+    def _drop_early(self, chat_id: str) -> None:
+        self._early = {key: seen for key, seen in self._early.items() if key[0] != chat_id}
 
     def _written(self, chat_id: str, place: str, unsaved: bytes | None) -> None:
         """Note what a file was before its first write in a call: with the user's unsaved changes.
@@ -231,6 +244,7 @@ class Ledger:
         self.is_changed(turn)
 
     def _end_all(self, chat_id: str) -> None:
+        self._drop_early(chat_id)
         for opened in [it for it in self._open if it[0] == chat_id]:
             self._ended(*opened, is_stopped=True)
 

@@ -43,6 +43,7 @@ from eca_nvim.review.git import GitFailed
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.snapshots import Blobs, take_snapshot
 from eca_nvim.review.tree_changes import TreeRequest
+from eca_nvim.review.turn_changes import TurnChanges
 from eca_nvim.server.find import Finding
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.files.turn_recorder import TurnRecorder
@@ -230,10 +231,10 @@ class Session:
         tree = self._checkpoints.want({**about, "title": chat.title or "", "prompt": prompt.text})
         self._ledger.commands.turn_began(self._ledger.turn(chat), tree)
 
-    def _turn_ended(self, chat: Chat) -> None:
+    def _turn_ended(self, chat: Chat, turn: TurnChanges) -> None:
         self._servers.of(chat).login.turn_ended(chat)
-        about = {"kind": "end", "chat": chat.id, "turn": chat.turn.number}
-        self._ledger.commands.turn_ended(self._ledger.turn(chat), self._checkpoints.want(about))
+        about = {"kind": "end", "chat": chat.id, "turn": turn.number}
+        self._ledger.commands.turn_ended(turn, self._checkpoints.want(about))
 
     # --- the user -------------------------------------------------------------------------------
 
@@ -318,6 +319,7 @@ class Session:
         has_stopped = server.login.cancel(chat.id) or server.process.stay_down()
         if not has_stopped or chat.turn.state is not states.Turn.IDLE:
             self._chats.show(stop_turn(chat, now()))
+            self._ledger.end_turns(chat)  # a login ends at once
 
     def _decide(self, intent: intents.Decide) -> None:
         """Answer a request that waits: what is approved is what the user saw."""
