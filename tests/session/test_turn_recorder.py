@@ -187,6 +187,27 @@ async def test_what_a_command_did_is_counted(rig: Rig, folder: Path) -> None:
     assert await used(rig, -4) == [("a", "turn 1 written"), ("b", "turn 1 read")]
 
 
+async def test_the_end_of_a_turn_is_its_own_though_a_queued_prompt_follows(
+    rig: Rig, folder: Path
+) -> None:
+    agent = await rig.ready()
+    rig.do(intents.SendPrompt("a", "tidy up"))
+    await rig.stored()
+    agent.say("a", TurnBegan())
+    rig.do(intents.SendPrompt("a", "and then?", queue=True))
+    await rig.done()
+    (folder / "a").write_text("changed\n")
+    agent.say("a", TurnEnded())
+    await rig.stored()
+    agent.say("a", TurnEnded())
+    await rig.stored()
+    known = [it for it in rig.session._checkpoints.known or () if it.about["kind"] != "restore"]
+    begun = {it.id: it.about["turn"] for it in known if it.about["kind"] == "prompt"}
+    ends = [it.about for it in known if it.about["kind"] == "end"]
+    told = [(it["turn"], begun[str(it["of"])], it["count"]) for it in ends]
+    assert told == [(2, 2, 0), (1, 1, 1)]
+
+
 async def test_an_undo_is_not_laid_to_the_next_command(rig: Rig, folder: Path) -> None:
     agent = await let_run(rig)
     (folder / "a").write_text("changed\n")

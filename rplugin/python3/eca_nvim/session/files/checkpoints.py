@@ -34,7 +34,7 @@ from eca_nvim.threads import run_in_thread
 
 FOLDER: Final = "checkpoints"
 """The folder of all stores, below that where everything is saved."""
-MOST_CHATS: Final = 100
+MOST_BEGUN: Final = 100
 MIB: Final = 1 << 20
 NS_PER_DAY: Final = 86_400 * 10**9
 HEAD_START: Final = 0.05
@@ -101,7 +101,9 @@ class Checkpoints:
         self._lock = anyio.Lock()
         self._wanted: list[TreeRequest] = []
         self._is_wanted = anyio.Event()
-        self._begun: dict[str, Checkpoint] = {}  # the last prompt of the `MOST_CHATS` latest chats
+        # The last prompts, by chat and turn. One that was queued is stored before the end that it
+        # follows.
+        self._begun: dict[tuple[object, object], Checkpoint] = {}
 
     def want(self, about: Mapping[str, object] | None = None) -> TreeRequest:
         """Take a tree, and keep it for what it is about; None: it need not be kept.
@@ -205,8 +207,8 @@ class Checkpoints:
 
     def _keep(self, tree: Tree, about: Mapping[str, object], moment: int) -> Checkpoint:
         """Keep a tree; with the end of a turn, which files it has changed."""
-        chat = str(about["chat"])
-        begun = self._begun.get(chat)
+        turn = (about["chat"], about.get("turn"))
+        begun = self._begun.get(turn)
         if about["kind"] == "end" and begun is not None:
             changed = self._kept.changes(begun.tree, tree.id, tree.roots)
             about = {**about, "of": begun.id, "count": len(changed)}
@@ -215,9 +217,9 @@ class Checkpoints:
         kept = self._kept.keep(tree.id, moment, {**about, "refused": refused})
         self.known = None if self.known is None else [kept, *self.known]
         if about["kind"] == "prompt":
-            self._begun.pop(chat, None)
-            self._begun[chat] = kept
-            for old in [*self._begun][:-MOST_CHATS]:
+            self._begun.pop(turn, None)
+            self._begun[turn] = kept
+            for old in [*self._begun][:-MOST_BEGUN]:
                 del self._begun[old]
         return kept
 
