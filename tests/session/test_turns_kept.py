@@ -227,6 +227,17 @@ async def test_without_the_store_nothing_of_earlier_neovims_is_known(
         assert await rig.ask(ListChanges("a", -1)) is None
 
 
+async def test_a_store_that_cannot_be_looked_at_ends_no_chat(folder: Path, tmp_path: Path) -> None:
+    async with life_in(folder, tmp_path / ("long" * 100))() as rig:
+        agent = await begin(rig)
+        agent.say("a", ToolFinished(SHELL), TurnEnded())
+        await rig.stored()
+        assert await rig.ask(ListChanges("a", -1)) is None
+        first, *_ = rig.lines()
+        assert first.startswith("no checkpoint was made: ")
+        assert ":Eca log" not in first, "it is no fault of ours"
+
+
 async def test_a_host_that_died_is_not_waited_for_though_its_neovim_runs(
     life: Life, folder: Path
 ) -> None:

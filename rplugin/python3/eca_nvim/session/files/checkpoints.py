@@ -146,7 +146,7 @@ class Checkpoints:
         """Take one tree for all who wait; return it, or why there is none."""
         try:
             tree = await run_in_thread(partial(self._take, requests))
-        except GitFailed as failed:
+        except (GitFailed, OSError) as failed:
             self._say(str(failed))
             return None, str(failed)
         except Exception as failed:  # a bug of ours, or of the disk; the chats go on
@@ -168,7 +168,10 @@ class Checkpoints:
         """
         async with self._lock:
             with anyio.CancelScope(shield=True):
-                done = await run_in_thread(partial(work, self._kept))
+                try:
+                    done = await run_in_thread(partial(work, self._kept))
+                except OSError as fault:  # as `sudo nvim` may leave a folder of another user
+                    raise GitFailed(str(fault)) from fault
         await anyio.lowlevel.checkpoint_if_cancelled()
         return done
 
