@@ -12,7 +12,7 @@ from tests.session.rig import NEOVIM, Recorder
 
 from eca_nvim.chat.vocabulary.ops import Notify, RestoreDraft, SetPrompts, Unwritable
 from eca_nvim.session.persistence import Persistence
-from eca_nvim.store import LONGEST_PROMPT, Draft, Store, StoreChanges
+from eca_nvim.store import LONGEST_PROMPT, Busy, Draft, Store, StoreChanges
 
 pytestmark = pytest.mark.anyio
 
@@ -205,6 +205,26 @@ async def test_where_nothing_can_be_written_it_is_told_once_and_tried_again(tmp_
     persistence.write()
     assert view.of(Unwritable)[1:] == [Unwritable(str(store.path), "", view.of(Unwritable)[1].text)]
     assert list(store.read().prompts) == ["a", "b"]
+
+
+async def test_a_damaged_file_that_cannot_be_moved_costs_no_draft(
+    store: Store, view: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_held() -> None:
+        raise Busy("it is being written")
+
+    monkeypatch.setattr(store, "set_aside", is_held)
+    persistence = start(store, view)
+    persistence.keep_draft("a", "half")
+    store.path.parent.mkdir(exist_ok=True)
+    store.path.write_bytes(b"nonsense")
+    persistence.write()
+    assert len(view.of(Unwritable)) == 1
+    persistence.close()
+    assert store.path.with_suffix(f".{os.getpid()}.unsent").read_text() == "half"
+    monkeypatch.undo()
+    persistence.write()
+    assert store.read().drafts["a"].text == "half"
 
 
 async def test_the_last_words_are_written_beside_a_damaged_file(

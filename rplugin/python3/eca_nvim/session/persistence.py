@@ -91,7 +91,7 @@ class Persistence:
         except Busy as busy:
             log.info("%s", busy)
             self._changed.set()
-        except OSError as fault:
+        except (StoreDamaged, OSError) as fault:
             self._report(fault)
         else:
             self._changes = StoreChanges()
@@ -99,7 +99,7 @@ class Persistence:
             self._set_saved(saved)
 
     def _write_to(self, store: Store, patience: float) -> SavedState:
-        """Write; a damaged file is set aside first. Raises Busy, OSError."""
+        """Write; a damaged file is set aside first. Raises Busy, StoreDamaged, OSError."""
         try:
             return store.write(self._changes, patience)
         except StoreDamaged as damaged:
@@ -362,17 +362,17 @@ class Persistence:
                 line = f"this project's history was damaged; the file was moved to {aside}"
                 self._view.push([ops.Notify("warn", line)])
 
-    def _report(self, fault: OSError) -> None:
+    def _report(self, fault: Exception) -> None:
         """Report the first failure since the last write that succeeded; the changes are kept."""
         log.warning("nothing is saved: %s", fault)
         if self._store is not None:
             self._tell(self._store, fault)
 
-    def _tell(self, store: Store, fault: OSError | None) -> None:
+    def _tell(self, store: Store, fault: Exception | None) -> None:
         """Tell the view that the file cannot be written, or can be again, if that is news."""
         if self._is_reported != (fault is not None):
             self._is_reported = fault is not None
-            words = "" if fault is None else fault.strerror or str(fault)
+            words = "" if fault is None else getattr(fault, "strerror", None) or str(fault)
             text = f"cannot save prompts and drafts: {fault}"
             self._view.push([ops.Unwritable(str(store.path), words, text)])
 
