@@ -12,7 +12,7 @@ from tests.session.rig import NEOVIM, Recorder
 
 from eca_nvim.chat.vocabulary.ops import Notify, RestoreDraft, SetPrompts, Unwritable
 from eca_nvim.session.persistence import Persistence
-from eca_nvim.store import LONGEST_PROMPT, Busy, Draft, Store, StoreChanges
+from eca_nvim.store import LONGEST_PROMPT, MOST_PROMPTS, Busy, Draft, Store, StoreChanges
 
 pytestmark = pytest.mark.anyio
 
@@ -225,6 +225,18 @@ async def test_a_damaged_file_that_cannot_be_moved_costs_no_draft(
     monkeypatch.undo()
     persistence.write()
     assert store.read().drafts["a"].text == "half"
+
+
+async def test_prompts_that_cannot_be_written_are_as_few_as_those_that_are_kept(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "file").write_text("")
+    for store in (None, Store(tmp_path / "file" / "folder", "/p")):
+        persistence = Persistence(store, Recorder(), NEOVIM)
+        for number in range(MOST_PROMPTS + 1):
+            persistence.keep_prompt(f"{number}")
+        persistence.write()
+        assert [*persistence._changes.prompts] == [f"{it + 1}" for it in range(MOST_PROMPTS)]
 
 
 async def test_the_last_words_are_written_beside_a_damaged_file(

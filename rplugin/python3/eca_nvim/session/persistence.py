@@ -341,13 +341,14 @@ class Persistence:
     # --- shared ---------------------------------------------------------------------------------
 
     def _change(self, changes: StoreChanges) -> None:
-        self._changes.prompts |= changes.prompts
         self._changes.drafts |= changes.drafts
         self._changes.choices |= changes.choices
         self._changes.sessions |= changes.sessions
         self._changes.options |= changes.options
         self._changes.comments |= changes.comments
         self._saved = merge(self._saved, changes)
+        prompts = self._changes.prompts | changes.prompts
+        self._changes.prompts = {it: at for it, at in prompts.items() if it in self._saved.prompts}
         self._changed.set()
 
     def _set_aside(self, store: Store, damaged: StoreDamaged) -> None:
