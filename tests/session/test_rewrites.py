@@ -24,6 +24,7 @@ from eca_nvim.chat.vocabulary.previews import (
 )
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
+from eca_nvim.session.previews import rewrites
 from eca_nvim.session.previews.rewrites import EMPTY, LONG, SAME, prompt_of
 from eca_nvim.store import Store
 
@@ -156,6 +157,21 @@ async def test_contexts_that_are_named_are_sent_by_a_prompt(rig: Rig) -> None:
     await until(lambda: agent.prompts)
     assert len(agent.prompts[0].contexts) == 1
     assert not [it for it in agent.told if it[0] == "rewrite"]
+
+
+async def test_the_end_of_the_server_while_contexts_are_read_ends_it(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def read(_: Value) -> tuple[tuple[()], tuple[()]]:
+        rig.agent.end(AgentExit("it crashed", 1))
+        process = rig.session._servers.get().process
+        await until(lambda: process.agent is not rig.agent)
+        return (), ()
+
+    monkeypatch.setattr(rewrites, "read_late", read)
+    rig.do(WANTED)
+    (await rig.starting()).ready()
+    assert await end(rig) == ("failed", "the server has ended")
 
 
 # --- an agent that must be prompted ---------------------------------------------------------------

@@ -71,6 +71,8 @@ class Aside:
         """
         if self.is_open(agent):
             await self._stopped()
+        if agent is not self._server.process.agent:  # as it may while contexts are read
+            raise AgentRefused("the server has ended")
         self.listen()
         self._end, self._fault = None, ""
         if not self.is_open(agent):
