@@ -16,6 +16,7 @@ from eca_nvim.chat.vocabulary.previews import FindStaged, SetMessage, StopMessag
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.session.files.staged import MOST_DIFF
+from eca_nvim.session.previews import commits
 from eca_nvim.session.previews.commits import message_of
 
 pytestmark = pytest.mark.anyio
@@ -163,6 +164,32 @@ async def test_an_agent_that_fails(
     agent = await rig.write()
     agent.say(ID, *([said(answer)] if answer else ()), end)
     assert await rig.ended() == ("failed", [], "", fault)
+
+
+async def test_a_fault_of_ours_ends_no_chat(
+    rig: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_agent: FakeAgent, _chat: str) -> None:
+        raise ValueError("no")
+
+    def shows_only_all(text: str, *, is_whole: bool = True) -> list[str]:
+        if not is_whole:
+            raise ValueError("not yet")
+        return message_of(text)
+
+    monkeypatch.setattr(FakeAgent, "forget", fails)
+    monkeypatch.setattr(commits, "message_of", shows_only_all)
+    await rig.stage("a.py", "1\n")
+    agent = await rig.write()
+    agent.say(ID, said("add x\n"))
+    await rig.view.until(rig.lines)
+    agent.say(ID, TurnEnded())
+    assert await rig.ended() == ("ready", ["add x"], "", "")
+    await rig.view.until(lambda: rig.lines()[1:])
+    assert rig.lines() == [
+        "cannot show the message of a commit: not yet; see :Eca log",
+        "cannot close the session of a commit: no; see :Eca log",
+    ]
 
 
 async def test_nothing_is_asked_if_nothing_is_staged(rig: Repository) -> None:

@@ -31,7 +31,7 @@ from eca_nvim.session.files.late_contexts import NoDiff
 from eca_nvim.session.files.staged import Staged, read_staged
 from eca_nvim.session.previews.rewrites import EMPTY, PACE, Answer, fenced
 from eca_nvim.session.servers import Servers
-from eca_nvim.session.view import View
+from eca_nvim.session.view import View, isolated
 from eca_nvim.threads import run_in_thread
 
 MOST_LISTED: Final = 50
@@ -107,20 +107,26 @@ class Commits:
         try:
             await aside.ask(agent, Prompt(intent.id, prompt_of(staged)))
         finally:
-            self._servers.start(aside.close)
+            self._servers.start(partial(self._close, aside))
         if not message_of(answer.text):
             raise AgentRefused(EMPTY)
         return "; ".join(_left_out(staged))
 
+    async def _close(self, aside: Aside) -> None:
+        with isolated(self._view, "close the session of a commit", aside):
+            await aside.close()
+
     async def _show(self, message: str, answer: Answer) -> None:
         """Show a message while it comes."""
-        while True:
-            await answer.changed.wait()
-            answer.changed = anyio.Event()
-            if answer.is_over:
-                return
-            self._push(message, PreviewState.STREAMING, message_of(answer.text, is_whole=False))
-            await anyio.sleep(PACE)
+        with isolated(self._view, "show the message of a commit", message):
+            while True:
+                await answer.changed.wait()
+                answer.changed = anyio.Event()
+                if answer.is_over:
+                    return
+                lines = message_of(answer.text, is_whole=False)
+                self._push(message, PreviewState.STREAMING, lines)
+                await anyio.sleep(PACE)
 
     def _push(
         self, message: str, state: PreviewState, lines: Sequence[str] = (), **more: str
