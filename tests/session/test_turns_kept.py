@@ -2,13 +2,17 @@
 
 import os
 import shutil
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 import pytest
 from tests.session.lives import (
     SHELL,
     Life,
+    Value,
     begin,
     life_in,
     make_project,
@@ -17,12 +21,12 @@ from tests.session.lives import (
     undo,
     work,
 )
-from tests.session.rig import words
+from tests.session.rig import PATIENCE, words
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested
-from eca_nvim.chat.vocabulary.ops import OpenBlock
+from eca_nvim.chat.vocabulary.ops import Answer, OpenBlock
 from eca_nvim.chat.vocabulary.panels import RestoreCheckpoint
 from eca_nvim.chat.vocabulary.query_intents import (
     KeepChanges,
@@ -35,6 +39,9 @@ from eca_nvim.chat.vocabulary.query_intents import (
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.review.git import run_git
 from eca_nvim.review.tree_changes import TreeRequest
+from eca_nvim.review.turn_changes import TurnChanges
+from eca_nvim.review.turn_store import load_turns
+from eca_nvim.session.files import turn_recorder
 from eca_nvim.session.files.checkpoints import Checkpoints
 from eca_nvim.session.requests.review import UNCOVERED
 
@@ -225,6 +232,32 @@ async def test_without_the_store_nothing_of_earlier_neovims_is_known(
     async with life() as rig:
         await rig.ready()
         assert await rig.ask(ListChanges("a", -1)) is None
+
+
+async def test_a_chat_that_is_deleted_while_its_turns_are_loaded_has_none(
+    life: Life, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with life() as rig:
+        agent = await begin(rig)
+        work(folder)
+        agent.say("a", ToolFinished(SHELL), TurnEnded())
+        await saved(rig)
+    begun, go = threading.Event(), threading.Event()
+
+    def load(*asked: Value) -> Sequence[TurnChanges]:
+        begun.set()
+        assert go.wait(PATIENCE)
+        return load_turns(*asked)
+
+    monkeypatch.setattr(turn_recorder, "load_turns", load)
+    async with life() as rig:
+        await rig.ready()
+        rig.do(ListChanges("a", -1))
+        await anyio.to_thread.run_sync(begun.wait, PATIENCE)
+        rig.session._chats.forget("a")
+        go.set()
+        await rig.view.until(lambda: [it for it in rig.view.of(Answer) if it.request == -1])
+        assert not rig.session._ledger.all_turns("a")
 
 
 async def test_a_store_that_cannot_be_looked_at_ends_no_chat(folder: Path, tmp_path: Path) -> None:

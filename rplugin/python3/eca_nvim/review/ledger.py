@@ -72,6 +72,8 @@ class Ledger:
         """How often the changes of a chat that are known have become others, by its id."""
         self.last_numbers: Mapping[str, int] = {}
         """The number of the last turn that an earlier Neovim knows, by the id of its chat."""
+        self.loading = set[str]()
+        """The chats whose turns of earlier Neovims were asked for, without those that are gone."""
         self.changed: Callable[[TurnChanges], object] = lambda _: None
         """Called when what is known of a turn has changed."""
 
@@ -82,6 +84,7 @@ class Ledger:
             self._turns.remove(turn)
             self.commands.forget(turn)
         self.versions.pop(chat_id, None)
+        self.loading.discard(chat_id)
 
     def snapshot(self, path: str) -> Snapshot:
         """Take a snapshot of a file as it is."""

@@ -207,10 +207,13 @@ class TurnRecorder:
     async def _load(self, chat: str) -> None:
         """Load the turns of a chat that others have saved. Raises GitFailed."""
         process = self._checkpoints().process
+        self._ledger.loading.add(chat)
         known = {it.saved: it.commit for it in self._ledger.all_turns(chat)}
         loaded = await self._checkpoints().with_store(
             lambda store: load_turns(store, chat, known, process)
         )
+        if chat not in self._ledger.loading:
+            return  # it was deleted meanwhile
         # What was changed here meanwhile, such as what the user has kept, is newer.
         newer = {
             it.saved
