@@ -74,10 +74,11 @@ input()
 """A server that runs a command in a session of its own."""
 
 
-def named(leader: int) -> int:
-    """Return the reading end of a pipe whose writer has named a session and is gone."""
+def named(*leaders: int) -> int:
+    """Return the reading end of a pipe whose writer has named sessions and is gone."""
     reading, writing = os.pipe()
-    os.write(writing, leader.to_bytes(guardian.ID_BYTES, sys.byteorder))
+    for leader in leaders:
+        os.write(writing, leader.to_bytes(guardian.ID_BYTES, sys.byteorder))
     os.close(writing)
     return reading
 
@@ -122,6 +123,30 @@ def test_a_stranger_with_the_id_of_a_session_stays(
     monkeypatch.setattr(system, "start_time", lambda _: next(starts))
     guardian.guard(named(leader), NOBODY)
     assert wait_gone({leader}, 0) == {leader}
+
+
+@pytest.mark.usefixtures("table")
+def test_a_session_that_has_ended_is_forgotten_with_the_next(
+    leader: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A daemon that is given its id later is a stranger, and has no leader that tells."""
+    ended, left = (
+        subprocess.Popen(
+            ["sh", "-c", command], start_new_session=True, stdout=subprocess.PIPE, text=True
+        )
+        for command in ("echo", "sleep 99 >/dev/null & echo $!")
+    )
+    (_, _), (told, _) = ended.communicate(), left.communicate()
+    asked: list[set[int]] = []
+
+    def end_none(sessions: set[int]) -> set[int]:
+        asked.append(sessions)
+        return set()
+
+    monkeypatch.setattr(guardian, "end_sessions", end_none)
+    guardian.guard(named(ended.pid, left.pid, leader, guardian.ASKED), NOBODY)
+    assert asked == [{left.pid, leader}]
+    end({int(told)})
 
 
 GUARDED = """

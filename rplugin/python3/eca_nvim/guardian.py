@@ -18,7 +18,8 @@ Rules kept here:
 - Some agents run each command in a session of its own. A mark in the environment leads there from
   the server (`strays`), on Linux. A daemon, whose output nobody was to read, is left alone.
 - Process ids are reused: a session is signalled only while its leader has the same start time, or
-  is gone (an id is not reused while its session has members).
+  is gone (an id is not reused while its session has members). One that has none is forgotten as
+  the next is named.
 - It ignores signals that ask it to end, and it imports little: it starts together with the host.
   `typing` would be a fifth of its start.
 - Its exit status says whether anything was left for it to end (`HAD_TO_END`): after an ordinary
@@ -133,13 +134,34 @@ def strays(mark: str) -> set[int]:
 
 def guard(pipe: int, host: int) -> bool:
     """Guard a host until it is gone, then end its sessions; returns whether anything was left."""
-    leaders = dict(_sessions_of(pipe))
+    leaders: dict[int, str | None] = {}
+    for leader, started in _sessions_of(pipe):
+        _forget_ended(leaders)
+        leaders[leader] = started
     hung = _end_host(host)
     if ASKED in leaders:
         del leaders[ASKED]
         _wait_for_exit(leaders)
     own = {it for it, started in leaders.items() if system.start_time(it) in (None, started)}
     return bool(end_sessions(own | strays(str(host)))) or hung
+
+
+def _forget_ended(leaders: dict[int, str | None]) -> None:
+    """Forget sessions without processes: their ids may be given to others."""
+    gone = {it for it in leaders if it != ASKED and _is_gone(it)}
+    with suppress(OSError):  # the system is short of something: they may have processes
+        for leader in gone - groups(gone).keys():
+            del leaders[leader]
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        os.getsid(pid)
+    except ProcessLookupError:
+        return True
+    except OSError:  # another user's
+        pass
+    return False
 
 
 def _end_host(host: int) -> bool:
