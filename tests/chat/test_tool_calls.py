@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from tests.chat.driver import ENDED, Driver, call, remembered
 from tests.support.calls import eca_call
 
+from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.text.diffs import parse_hunks
 from eca_nvim.chat.vocabulary.call_details import FileChange, ShellCommand
 from eca_nvim.chat.vocabulary.events import (
@@ -42,6 +43,17 @@ def test_a_call_goes_all_the_way() -> None:
     assert driver.view.lines[-1] == "✓ read src/calc.py 1-80  3s"
     driver.toggle(2)
     assert driver.view.lines[-1] == "  def add"
+
+
+def test_a_call_that_is_written_keeps_no_pieces_of_its_arguments() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(*(ToolPreparing(call(), piece) for piece in '{"path": "a"}'))
+    (block,) = driver.chat.live.values()
+    assert isinstance(block, ToolBlock)
+    assert block.arguments.text == '{"path": "a"}'
+    driver.hear(ToolRequested(call(arguments={"path": "a"})))
+    assert not block.arguments.chunks
 
 
 def test_parallel_calls_keep_apart() -> None:

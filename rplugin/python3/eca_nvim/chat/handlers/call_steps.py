@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from eca_nvim.chat.handlers.call_groups import conceal, reveal, show_activity
 from eca_nvim.chat.handlers.messages import finish_reasoning
 from eca_nvim.chat.handlers.questions import dismiss
-from eca_nvim.chat.model.blocks import Fold, Lane, ReasoningBlock, ToolBlock, open_question
+from eca_nvim.chat.model.blocks import (
+    Fold,
+    Lane,
+    ReasoningBlock,
+    ToolBlock,
+    WrittenArguments,
+    open_question,
+)
 from eca_nvim.chat.render.tool import call_title
 from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Dirty, Update
@@ -139,6 +146,8 @@ def step(update: Update, block: ToolBlock, state: states.CallState) -> None:
     chat = update.chat
     if state in states.CALL_STEPS[block.state]:  # else the event comes too late
         block.state = state
+        if state is not states.CallState.PREPARING:  # nobody reads them any more
+            block.arguments = WrittenArguments()
         if state in states.ENDED_CALLS:
             chat.live.pop(block.id, None)
         else:
