@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.chat.driver import ENDED, Driver, call, said, system, user
 
 from eca_nvim.chat.handlers.reducer import apply
+from eca_nvim.chat.model.blocks import StreamedBlock
 from eca_nvim.chat.vocabulary.events import (
     NoticeReceived,
     ReasoningFinished,
@@ -37,6 +38,15 @@ def test_text_cut_within_a_glyph_is_whole_again_13() -> None:
         *said("\U0001f469", "\u200d\U0001f52c e", "\u0301", "\ud83d", "\ude00 one\r", "\ntwo")
     )
     assert driver.view.lines == ["\U0001f469\u200d\U0001f52c e\u0301\U0001f600 one", "two"]
+
+
+def test_what_has_ended_keeps_one_text_and_no_tokens() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ReasoningStarted("r"), ReasoningText("r", "hm"), ReasoningText("r", "m"))
+    driver.hear(*said("o", "n", "e"), ReasoningFinished("r"), ENDED)
+    ended = [it for it in driver.chat.blocks.values() if isinstance(it, StreamedBlock)]
+    assert [it.chunks for it in ended] == [["hello"], ["hmm"], ["one"]]
 
 
 def test_half_a_pair_at_the_end_is_replaced() -> None:

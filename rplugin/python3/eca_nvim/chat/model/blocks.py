@@ -129,7 +129,7 @@ class Block(Struct, eq=False):
 
 
 class StreamedBlock(Block, eq=False):
-    """A block whose text arrives in chunks. They are cleaned on arrival and joined on access.
+    """A block whose text arrives in chunks, cleaned on arrival; joined on access and at the end.
 
     column: length of the view's last row, in characters (`output.break_rows`).
     """
@@ -142,9 +142,13 @@ class StreamedBlock(Block, eq=False):
     @property
     def text(self) -> str:
         """The text so far."""
+        self.join()
+        return self.chunks[0] if self.chunks else ""
+
+    def join(self) -> None:
+        """Make the chunks one: each takes more memory than its text."""
         if len(self.chunks) > 1:
             self.chunks[:] = ["".join(self.chunks)]
-        return self.chunks[0] if self.chunks else ""
 
 
 class TextBlock(StreamedBlock, eq=False):
