@@ -88,7 +88,7 @@ class Agent:
                 return {"sessionId": name} | self._script.get("session", {})
             case "session/prompt":
                 return await self._play()
-            case "session/set_mode" | "session/close":
+            case "session/set_mode" | "session/close" | "session/delete":
                 return {}
             case "session/set_config_option":
                 return {"configOptions": self._script["session"]["configOptions"]}

@@ -180,6 +180,22 @@ async def test_a_terminal_that_has_ended_makes_room(
     assert len({it["terminalId"] for it in answers if "terminalId" in it}) == 3
 
 
+async def test_a_chat_that_is_deleted_keeps_no_terminal(
+    scripted: Scripted, tmp_path: Path, marker: str
+) -> None:
+    can: Value = {"agentCapabilities": {"sessionCapabilities": {"delete": {}}}}
+    scripted.play([asks("true"), create("true"), request(WAIT)], initialize=can)
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        await chat.answer()
+        await chat.ends()
+        known = client.agent._running.terminals._known
+        assert len(known) == 1, "the agent has not released it"
+        await client.agent.archive.delete(CHAT)
+        client.agent.forget(CHAT)
+        assert not known
+
+
 async def test_requests_that_wait_for_an_end_are_bounded(
     scripted: Scripted, tmp_path: Path, marker: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

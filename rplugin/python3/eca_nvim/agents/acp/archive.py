@@ -121,6 +121,7 @@ class AcpArchive:
             self._stop(chat_id)
         if session_id:
             await self._ask(Ability.DELETE, sessions.DeleteSessionParams(session_id))
+        self._release(session)
         self._sessions.forget(chat_id)
 
     async def begin_again(self, chat_id: str) -> None:
