@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
+from weakref import ref
 
 import anyio
 import pytest
@@ -13,7 +15,7 @@ from tests.agents.acp.wire import NO, YES, raw
 
 from eca_nvim.agents.acp.requests.acts import Act, read_file, run_command, write_file
 from eca_nvim.agents.acp.requests.permissions import MOST_ASKED
-from eca_nvim.agents.acp.session import TurnState
+from eca_nvim.agents.acp.session import Session, TurnState
 from eca_nvim.chat.model.calls import MOST_LISTED
 from eca_nvim.chat.vocabulary.events import ApprovalWithdrawn
 from eca_nvim.chat.vocabulary.requests import ChoiceKind
@@ -71,6 +73,17 @@ async def test_the_question_shows_what_is_done(asking: Asking) -> None:
     assert asked.call.command == "make; echo"
     assert (asked.call.arguments or {})["variables"] == ("A=1",)
     assert asked.choices[1].name == "Always in this chat: this command here"
+
+
+async def test_a_session_that_was_left_while_it_asked_is_not_kept(asking: Asking) -> None:
+    left, act = ref(asking.session), run_command(["make"], str(asking.folder), {})
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(asking.permissions.allows, asking.session, act, "ours")
+        await anyio.wait_all_tasks_blocked()
+        asking.permissions.cancel(asking.session)
+    asking.session = Session("other", str(asking.folder), asking.link)
+    gc.collect()
+    assert left() is None
 
 
 async def test_an_edit_that_was_allowed_covers_its_text_once_until_it_ends(asking: Asking) -> None:

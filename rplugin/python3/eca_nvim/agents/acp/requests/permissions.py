@@ -2,8 +2,7 @@
 
 import logging
 import posixpath
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 from typing import Final
@@ -71,7 +70,7 @@ class Permissions:
         self.granted = granted
         self._folders = folders
         self._keys = count(1)
-        self._open = defaultdict[Session, dict[str, Question]](dict)  # by the ids of their calls
+        self._open: dict[Session, dict[str, Question]] = {}  # by the ids of their calls
 
     def start(self, request_id: MessageId, session: Session, asked: RequestPermission) -> None:
         """Ask the user for the agent."""
@@ -95,7 +94,7 @@ class Permissions:
         call = requested.call
         self.supersede(session, call.id)
         question = Question(request_id, session, call, requested.choices, reads)
-        self._open[session][call.id] = question
+        self._open.setdefault(session, {})[call.id] = question
         if request_id is not None:
             self._link.on_cancel(request_id, partial(self._withdraw, question, request_id))
         session.say(*before, requested)
@@ -103,7 +102,7 @@ class Permissions:
 
     def count(self, session: Session) -> int:
         """Return how many requests of a session wait for the user."""
-        return len(self._open[session])
+        return len(self._of(session))
 
     def decide(
         self, session: Session, call_id: str, choice_id: str | None, shown: ToolCall | None = None
@@ -112,7 +111,7 @@ class Permissions:
 
         shown: the call as the user saw it; None: nothing was seen, and nothing may be done.
         """
-        asked = self._open[session].get(call_id)
+        asked = self._of(session).get(call_id)
         if asked is None:
             logger.debug("the request of call %s is closed already", call_id)
             return
@@ -122,22 +121,26 @@ class Permissions:
 
     def cancel(self, session: Session) -> None:
         """Answer the open requests of a session `cancelled`; the chat has closed them already."""
-        for asked in (*self._open[session].values(),):
+        for asked in (*self._of(session).values(),):
             self._answer(asked, None)
-        del self._open[session]
+        self._open.pop(session, None)
 
     def retract(self, asked: Question) -> None:
         """Close a request that nobody needs any more, without an answer."""
-        if self._open[asked.session].get(asked.call.id) is asked:
+        if self._of(asked.session).get(asked.call.id) is asked:
             del self._open[asked.session][asked.call.id]
             asked.session.say(*asked.session.inbox.calls.withdrawn(asked.call.id))
 
     def supersede(self, session: Session, call_id: str) -> None:
         """Answer the open request of a call `cancelled`: the chat does not show it any more."""
-        asked = self._open[session].get(call_id)
+        asked = self._of(session).get(call_id)
         if asked is not None:
             del self._open[asked.session][asked.call.id]
             self._settle(asked, None)
+
+    def _of(self, session: Session) -> Mapping[str, Question]:
+        """Return the open requests of a session, which is not kept for that: it may be gone."""
+        return self._open.get(session, {})
 
     def _withdraw(self, asked: Question, request_id: MessageId) -> None:
         self._link.refuse_cancelled(request_id)
