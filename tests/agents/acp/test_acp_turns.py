@@ -225,6 +225,33 @@ async def test_a_turn_ends_when_its_messages_are_answered_and_what_was_not_taken
         assert [it.text for it in client.all(NoticeReceived)] == told
 
 
+async def test_a_message_that_is_never_answered_holds_no_turn_once_the_user_has_stopped(
+    scripted_acp: PrepareScript, tmp_path: Path
+) -> None:
+    late = script.answer(4, {"outcome": "injected"})
+    server = scripted_acp(
+        CAN_STEER, agent.session(), agent.turn(script.expect(STEER)), agent.text("answered"),
+        script.expect("session/cancel"), agent.turn(script.expect(STEER)),
+        script.reply(STEER, {"outcome": "injected"}), agent.turn(), late,
+        agent.text(", late"),
+    )  # fmt: skip
+    async with running(make_agent(server.command, tmp_path)) as client:
+        client.prompt("hi")
+        await client.first(TurnBegan)
+        client.agent.steer(CHAT, "be brief")
+        await client.until(lambda: client.text == "answered")
+        assert client.ends == []
+        client.agent.stop(CHAT)
+        assert client.ends == [TurnEnd.DONE]
+        client.prompt("again")
+        client.agent.steer(CHAT, "be brief")
+        await client.until(lambda: len(client.ends) == 2)
+        assert client.all(SteerTaken) == [SteerTaken("be brief")]
+        await client.say("more")
+        await client.until(lambda: client.text == "answered, late")
+        assert len(client.all(SteerTaken)) == 1
+
+
 async def test_an_agent_that_does_not_announce_it_is_not_steered(
     scripted_acp: PrepareScript, tmp_path: Path
 ) -> None:

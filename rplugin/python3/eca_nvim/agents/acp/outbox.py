@@ -80,6 +80,7 @@ class Outbox:
         cancel = sessions.CancelTurn(session_id=session.id)
         self._link.connection.notify(cancel.method, encode(cancel))  # each time the user asks
         self._cancel_requests(session)
+        self._go_on(session)
 
     def withhold(self, chat_id: str) -> effects.Prompt | None:
         """Return the prompt that waits for its session or for an option, and forget it."""
@@ -108,6 +109,8 @@ class Outbox:
         if self._sessions.bind(session, title) and session.inbox.title is None:
             session.say(events.TitleChanged(title))
         session.prompt_number += 1
+        session.steers.clear()  # those of a turn that the user has left may never be answered
+        session.when_steered = None
         session.turn, session.past.is_told = TurnState.RUNNING, False
         params = sessions.PromptParams(session.id, self._written(session, prompt))
         self._link.send(params, partial(self._answered, session, session.prompt_number, prompt))
@@ -134,7 +137,8 @@ class Outbox:
         answer: sessions.SteerResult | Refusal,
     ) -> None:
         """Report a message that the agent has taken; the chat keeps any other."""
-        session.steers.remove(prompt)
+        if number == session.prompt_number:
+            session.steers.remove(prompt)
         outcome = SteerOutcome.PROMPT_REQUIRED
         if isinstance(answer, sessions.SteerResult):
             outcome = answer.outcome
@@ -145,8 +149,13 @@ class Outbox:
             session.prompts = PromptWriter()  # the agent has taken none of the contexts
         elif number == session.prompt_number and session.turn is not TurnState.NONE:
             session.say(events.SteerTaken(prompt.text))
-        if not session.steers and session.when_steered is not None:
-            then, session.when_steered = session.when_steered, None
+        if not session.steers:
+            self._go_on(session)
+
+    def _go_on(self, session: Session) -> None:
+        """Handle the end of a turn that waits no more for what steers it."""
+        then, session.when_steered = session.when_steered, None
+        if then is not None:
             then()
 
     def _answered(
