@@ -14,10 +14,11 @@ from tests.agents.acp.no_process import NoProcess
 from tests.agents.acp.session_turns import BOUND, OLD, notices, opens, refuses, sent
 from tests.agents.acp.wire import Wired, text
 from tests.support import acp_script as agent
+from tests.support import script
 from tests.support.on_the_wire import on_the_wire
 
 from eca_nvim.agents.acp.options import SessionOptions
-from eca_nvim.agents.acp.outbox import Outbox
+from eca_nvim.agents.acp.outbox import SILENT, Outbox
 from eca_nvim.agents.acp.session import Session, Setting, Then
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.chat.vocabulary.events import NoticeReceived
@@ -29,6 +30,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionsChanged,
     Unasked,
 )
+from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.jsonrpc import ErrorResponse, Response
 from eca_nvim.protocol.acp.options import (
     ConfigOption,
@@ -182,10 +184,14 @@ class Slow(Connection, Sessions):
 
     def __init__(self) -> None:
         self.link = NoProcess(self)
+        self.link.tasks = cast("Any", self)
         self.session = Session("chat", "/w", self.link)
         self.session.inbox.options.opened(OPENED)
         self.sent: list[PendingRequest] = []
         self.names: list[object] = []
+
+    def start_soon(self, *_: object) -> None:
+        """No time passes."""
 
     def when_open(self, chat_id: str, then: Then) -> None:
         self.names.append(chat_id)
@@ -236,6 +242,34 @@ async def test_options_are_set_and_refused(replay_acp: PrepareReplay, tmp_path: 
     assert refused.option_id == "mode"
     assert refused.reason == "the agent refused it: Internal error: Invalid Mode"
     assert gone.reason == "the agent does not offer this option any more"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("stops", [False, True])
+async def test_a_setting_without_an_answer_holds_no_prompt(
+    scripted_acp: PrepareScript, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, stops: bool
+) -> None:
+    """It is refused after a while, or by a stop; a late answer counts nevertheless."""
+    if not stops:
+        monkeypatch.setattr("eca_nvim.agents.acp.outbox.SETTING_SECONDS", 0.01)
+    offered = [{"id": it, "name": it} for it in "ab"]
+    modes = {"currentModeId": "a", "availableModes": offered}
+    server = scripted_acp(
+        agent.handshake(), opens("session/new", sessionId=agent.SESSION, modes=modes),
+        script.expect("session/set_mode"), agent.turn(), script.answer(3, {}), agent.turn(),
+    )  # fmt: skip
+    async with running(make_agent(server.command, tmp_path)) as client:
+        client.agent.open_chat(CHAT)
+        await client.first(OptionsChanged)
+        client.agent.set_option(CHAT, "mode", "b")
+        if stops:
+            client.prompt("first")
+            client.agent.stop(CHAT)
+        assert (await client.say("go")).end is TurnEnd.DONE
+        assert client.all(OptionRefused) == [OptionRefused("mode", SILENT)]
+        assert (await client.say("go on")).end is TurnEnd.DONE
+        assert [values(it) for it in client.all(OptionsChanged)] == [["a"], ["b"]]
+        assert not any(it.is_answer for it in client.all(OptionsChanged))
 
 
 @pytest.mark.anyio

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
+import anyio
 from msgspec.structs import replace
 
 from eca_nvim.agents.acp.link import Link, Refusal, needs_login
@@ -20,7 +21,7 @@ from eca_nvim.protocol.acp.content import ContentBlock
 from eca_nvim.protocol.acp.lifecycle import PromptCapabilities
 from eca_nvim.protocol.acp.options import OptionsResult
 from eca_nvim.protocol.acp.sessions import SteerOutcome, StopReason
-from eca_nvim.transport import RemoteError
+from eca_nvim.transport import PendingRequest, RemoteError
 
 _ENDS: Final[Mapping[StopReason, turn_events.TurnEnded]] = {
     StopReason.CANCELLED: turn_events.TurnEnded(states.TurnEnd.STOPPED),
@@ -37,6 +38,9 @@ _ENDS: Final[Mapping[StopReason, turn_events.TurnEnded]] = {
 """How turns end; for other reasons they are done."""
 
 NOT_OFFERED: Final = "the agent does not offer this option any more"
+SILENT: Final = "the agent has not answered"
+SETTING_SECONDS: Final = 10.0
+"""Time for an agent to set an option: the next option and the next prompt wait for it."""
 MOST_TITLE: Final = 200
 """Characters of the first prompt that are the title of a chat, until the agent gives it one."""
 
@@ -74,6 +78,8 @@ class Outbox:
             session.next_prompt = None
             session.say(turn_events.TurnEnded(states.TurnEnd.STOPPED))
             self._sessions.give_up(chat_id)
+            if session.settings:
+                self._give_up(session, session.settings[0])
             return
         if session.turn is TurnState.RUNNING:
             session.turn = TurnState.STOPPING
@@ -208,19 +214,38 @@ class Outbox:
             return
         if setting.is_chosen:
             options.user_sets(setting.option_id, setting.value)
-        self._link.send(params, partial(self._setting_answered, session, setting))
+        request = self._link.send(params, partial(self._setting_answered, session, setting))
+        self._link.tasks.start_soon(self._watch, session, setting, request)
+
+    async def _watch(self, session: Session, setting: Setting, request: PendingRequest) -> None:
+        with anyio.move_on_after(SETTING_SECONDS) as wait:
+            await request.settled()
+        if wait.cancelled_caught:
+            self._give_up(session, setting)
+
+    def _give_up(self, session: Session, setting: Setting) -> None:
+        """Wait no more for an answer; the request stays, as the agent may set the option yet."""
+        if _is_sent(session, setting):
+            session.inbox.options.refused(setting.option_id)
+            self._setting_done(session, OptionRefused(setting.option_id, SILENT))
 
     def _setting_answered(
         self, session: Session, setting: Setting, answer: OptionsResult | Refusal | None
     ) -> None:
         options, option_id, value = session.inbox.options, setting.option_id, setting.value
+        is_late = not _is_sent(session, setting)
         if answer is not None and not isinstance(answer, OptionsResult):
+            if is_late:
+                return
             options.refused(option_id)
             reason = self._link.line("the agent refused it", answer)
             self._setting_done(session, OptionRefused(option_id, reason))
             return
         listed = None if answer is None else answer.config_options
         changed = options.was_set(option_id, value, listed)
+        if is_late:  # the agent has set it all the same
+            session.say(*filter(None, [changed]))
+            return
         told = changed and replace(changed, is_answer=True)
         self._setting_done(session, told or OptionRefused(option_id, NOT_OFFERED))
 
@@ -231,3 +256,8 @@ class Outbox:
         session.go_on()
         if session.settings:
             self._send_setting(session, session.settings[0])
+
+
+def _is_sent(session: Session, setting: Setting) -> bool:
+    """Return whether the answer to a setting is waited for."""
+    return bool(session.settings) and session.settings[0] is setting
