@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -134,6 +136,19 @@ def test_a_file_that_changed_goes_again(
     assert mentions.write(prompt("again", context))[0] == "again"
     path.write_text("one\nanother\n")
     assert len(read_by_server(mentions.write(prompt("again", context))[0])) == 1
+
+
+def test_what_the_model_has_is_not_kept_as_text(mentions: Mentions, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x" * 100_000)
+    tracemalloc.start()
+    lines = FileContext(str(tmp_path / "a"), 1, 1)
+    mentions.write(prompt("see", TextContext("git diff", "y" * 100_000, "@diff"), lines))
+    mentions.answered("c")
+    gc.collect()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 50_000
+    assert mentions.write(prompt("see", lines)) == ("see", ())
 
 
 def test_what_changed_elsewhere_in_a_file_does_not_send_its_lines_again(

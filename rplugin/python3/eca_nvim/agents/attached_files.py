@@ -67,7 +67,7 @@ def state(context: contexts.Context) -> Hashable:
     if not isinstance(context, contexts.FileContext | contexts.ImageContext):
         return None
     if isinstance(context, contexts.FileContext) and (lines := _lines(context)) is not None:
-        return tuple(lines)
+        return hash(tuple(lines))  # it is kept for as long as the chat
     found = _stat(context.path)
     return found and (found.st_mtime_ns, found.st_size)
 

@@ -126,7 +126,7 @@ def _spelling(context: Context, *, every: bool) -> tuple[str, str] | None:
 
 
 _Known: TypeAlias = tuple[Context, Hashable]
-"""A context without its token, and the state of its file."""
+"""A context without its token and text, and the state of its text or file."""
 
 
 class _Chat(Struct):
@@ -257,6 +257,8 @@ def _bare(context: Context) -> Context:
 
 
 def _known(context: Context) -> _Known:
+    if isinstance(context, TextContext):  # each diff is another text: none of them is kept
+        return replace(context, content="", token=None), hash(context.content)
     return _bare(context), attached_files.state(context)
 
 
