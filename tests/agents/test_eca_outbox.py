@@ -314,6 +314,25 @@ async def test_a_chat_id_of_the_server_is_used_towards_it(
     assert {it.chat_id for it in client.events if isinstance(it, Addressed)} == {"our-1"}
 
 
+async def test_a_chat_that_is_forgotten_leaves_nothing_behind(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    """Neither what was sent nor lines about it; a late answer is no fault."""
+    large = tmp_path / "large"
+    large.write_text("x" * 1_000_001)
+    asked = Prompt("our-1", "hello", (FileContext(str(large)),))
+    server = scripted_server(script.handshake(), script.turn(), script.turn())
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(client.ready.is_set)
+        for number in (1, 2):
+            client.agent.prompt(asked)
+            client.agent.forget("our-1")
+            await client.until(lambda: len(client.all(TurnEnded)) == number)  # noqa: B023
+        outbox = client.agent._running.outbox
+        assert (outbox._sent, outbox._mentions._chats) == ({}, {})
+    assert len(client.all(NoticeReceived)) == 2
+
+
 async def test_a_question_in_place_goes_to_an_inline_chat(
     scripted_server: PrepareScript, tmp_path: Path
 ) -> None:

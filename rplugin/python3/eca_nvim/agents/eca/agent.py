@@ -214,6 +214,7 @@ class EcaAgent(ProcessAgent[_Life]):
 
     def forget(self, chat_id: str) -> None:
         """Forget a chat."""
+        self._running.outbox.forget(chat_id)
         self._running.options.forget(chat_id)
         self._running.turns.deleted(chat_id)
 

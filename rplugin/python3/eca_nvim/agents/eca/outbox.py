@@ -153,7 +153,8 @@ class Outbox:
             silent = "the server refused the prompt without a reason" if is_first else None
             fault = result.result_message or silent
         model = result.model if result and accepted else None
-        is_news = self._sent[chat_id].model == prompt.selection.model  # the user chose no other
+        newest = self._sent.get(chat_id, prompt.selection)
+        is_news = newest.model == prompt.selection.model  # the user chose no other
         said = self._options.answered(chat_id, model if is_news else None)
         turn = self._turns.answered(chat_id, accepted=accepted, fault=fault)
         self._emit([*said, *(events.Addressed(chat_id, event) for event in turn)])
@@ -168,6 +169,12 @@ class Outbox:
                 self._reported.add((chat_id, it.message))
                 self._tell(chat_id, events.NoticeReceived(it.message))
         return tuple(it.context for it in fitted if it.context is not None)
+
+    def forget(self, chat_id: str) -> None:
+        """Forget a chat; answers to its prompts may still come."""
+        self._mentions.emptied(chat_id)
+        self._sent.pop(chat_id, None)
+        self._reported = {it for it in self._reported if it[0] != chat_id}
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
         """Send text to the running turn (chat/promptSteer); it can only name files and folders.
