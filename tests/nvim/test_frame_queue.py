@@ -353,6 +353,15 @@ def test_nothing_is_lost_while_no_frame_is_drawn() -> None:
     assert queue.take(1000.0) == Frame(2, (text("b" * 1000), status(999)))
 
 
+def test_tokens_of_a_block_are_one_op_while_no_frame_is_drawn() -> None:
+    queue = OpQueue()
+    for number in range(2 * PIECE // 8 + 1):
+        queue.push(text(f"{number:8}"))
+    assert [len(op.text) for op in queue.ops.values() if isinstance(op, AppendText)] == [
+        *(PIECE, PIECE, 8)
+    ]
+
+
 def test_an_acknowledgement_of_another_frame_changes_nothing() -> None:
     queue = FrameQueue()
     queue.push([text("a")])

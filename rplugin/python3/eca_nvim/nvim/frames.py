@@ -84,8 +84,9 @@ class OpQueue:
         """Add an op at the end; a long text in pieces."""
         if isinstance(op, ops.AppendText):
             self.characters += len(op.text)
-            for piece in (op,) if 0 < len(op.text) <= PIECE else _pieces(op):
-                self.ops[next(self._numbers)] = piece
+            if not self._join(op):
+                for piece in (op,) if 0 < len(op.text) <= PIECE else _pieces(op):
+                    self.ops[next(self._numbers)] = piece
         elif isinstance(op, ops.OpenBlock) and len(op.text) > PIECE:
             self.push(replace(op, text="", closed=False))
             self.push(ops.AppendText(op.chat, op.block, op.text))
@@ -97,6 +98,20 @@ class OpQueue:
             self.ops[next(self._numbers)] = op
             if isinstance(op, ops.Emit | ops.Answer):
                 self._section += 1  # no later state overtakes what an autocommand can see
+
+    def _join(self, op: ops.AppendText) -> bool:
+        """Join a text with the last one if that is of the same block and has room for it.
+
+        While Neovim draws nothing, as it waits for a key, each token would be an op.
+        """
+        key = next(reversed(self.ops), None)
+        last = self.ops.get(key)
+        if not isinstance(last, ops.AppendText) or (last.chat, last.block) != (op.chat, op.block):
+            return False
+        if len(last.text) + len(op.text) > PIECE:
+            return False
+        self.ops[key] = ops.AppendText(op.chat, op.block, last.text + op.text)
+        return True
 
     def _push_state(self, op: ops.ViewOp) -> None:
         what, where = _STATES[type(op)]
