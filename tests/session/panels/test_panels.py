@@ -1,5 +1,6 @@
 """Panels: only what differs is drawn, and actions say whether they worked."""
 
+import tracemalloc
 from collections.abc import Sequence
 
 import pytest
@@ -164,3 +165,12 @@ async def test_what_is_gone_is_said(rig: Rig) -> None:
     await with_jobs(rig)
     assert await rig.ask(ActInPanel("jobs", "kill", 7, row="eca/9")) is None
     assert rig.view.of(Notify) == [Notify("warn", "this job is gone")]
+
+
+def test_texts_that_no_panel_shows_any_more_take_little_memory() -> None:
+    tracemalloc.start()
+    for number in range(1 << 15):
+        panel.cell(f"a title that is shown once {number}")
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 7_000_000

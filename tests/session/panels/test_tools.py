@@ -15,6 +15,7 @@ from eca_nvim.chat.vocabulary.agent_events import Tool, ToolServerChanged, ToolS
 from eca_nvim.chat.vocabulary.intents import SetTrust
 from eca_nvim.chat.vocabulary.ops import Notify, SetTools
 from eca_nvim.chat.vocabulary.panels import ActInPanel, Row, SetPanel, SetRows, ShowPanel
+from eca_nvim.session.panels.panel import _safe
 from eca_nvim.session.panels.tools import parameters
 
 pytestmark = pytest.mark.anyio
@@ -167,6 +168,7 @@ async def test_five_thousand_tools_cost_no_noticeable_time(rig: Rig) -> None:
     rig.do(ShowPanel("tools", "a"))
     await rig.view.until(lambda: rows_of(rig))
     assert len(rows_of(rig)) > len(tools)
+    assert _safe.cache_info().currsize > 2 * len(tools), "they are not made again each second"
 
 
 @pytest.mark.parametrize(

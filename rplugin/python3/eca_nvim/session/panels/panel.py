@@ -98,7 +98,7 @@ def cell(text: object, cells: int = LONGEST_CELL) -> str:
     return _safe(str(text)[: cells * CHARACTERS_A_CELL], cells)
 
 
-@lru_cache(maxsize=1 << 15)  # a panel of thousands of rows is made again each second
+@lru_cache(maxsize=1 << 14)  # five thousand tools have 10,000 texts, made again each second
 def _safe(text: str, cells: int) -> str:
     return truncate(one_line(text), cells)
 
