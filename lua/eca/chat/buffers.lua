@@ -256,7 +256,8 @@ function M.retitle(id)
   end
 end
 
---- Delete a chat and its buffers. No window may show it any more.
+--- Delete a chat and its buffers, which may have been wiped out. No window may show it any more.
+--- It is forgotten once they are gone: where Neovim forbids that, this is called again.
 ---@param id string
 function M.forget(id)
   local chat = chats[id]
@@ -264,15 +265,17 @@ function M.forget(id)
     return
   end
   listener().leaves(chat)
+  for _, buf in ipairs({ chat.buf, chat.input }) do
+    if vim.api.nvim_buf_is_valid(buf) then
+      vim.api.nvim_buf_delete(buf, { force = true })
+    end
+    by_buffer[buf] = nil
+  end
   chats[id] = nil
   order = vim.tbl_filter(function(each)
     return each ~= id
   end, order)
   latest = latest ~= id and latest or order[#order]
-  for _, buf in ipairs({ chat.buf, chat.input }) do
-    by_buffer[buf] = nil
-    vim.api.nvim_buf_delete(buf, { force = true })
-  end
   for _, memory in ipairs(memories) do
     memory[id] = nil
   end

@@ -66,5 +66,6 @@ return {
   end,
   gone = function(chat)
     drafts.forget_text(chat.input)
+    drafts.flush() -- what is saved has no text of it any more
   end,
 }
