@@ -3,7 +3,7 @@
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.ui.staged import CHAT, WITHOUT_HOST, chat_text, draw
+from tests.ui.staged import CHAT, WITHOUT_HOST, chat_text, draw, question
 
 OTHER = "c2"
 SETTINGS = {"approval": {"guard": 0}}
@@ -70,3 +70,46 @@ def test_a_chat_that_is_deleted_during_a_command_line_window_leaves_nothing(stag
     stage.keys("<C-c><C-c>")
     stage.wait_until(f"vim.fn.bufexists({both[0]}) + vim.fn.bufexists({both[1]}) == 0")
     assert not any(stage.lua(KNOWN, CHAT))
+
+
+SECRET = {"digest": "s1", "block": 901, "title": "Password?", "secret": True, "options": []}
+EMPTY = """
+local chat = require('eca.chat.buffers').restored(...)
+require('eca.input.field').set_draft(chat.input, '')
+"""
+UNMADE = "autocmd FileType eca-input ++once ++nested bwipeout!"
+"""Whatever keeps an input from being made: here one that is wiped out at once."""
+
+
+@pytest.mark.parametrize("unmade", [False, True])
+def test_a_question_reaches_its_input_when_that_of_a_chat_with_a_secret_was_wiped(
+    unmade: bool, stage: Neovim
+) -> None:
+    stage.keys("<Esc>")
+    wipe(stage, "input")
+    stage.command(UNMADE if unmade else "")
+    draw(stage, ["pending", [question("s1", **SECRET), {**question("q2"), "chat": OTHER}]])
+    stage.wait_screen("Answer> type an answer")
+    assert "cannot draw" not in stage.messages()
+    if not unmade:
+        assert stage.lua("return require('eca.input.field').of_chat(...)", CHAT) == "a draft"
+        assert stage.lua(f"return vim.api.nvim_buf_is_loaded({buffer('input')})")
+
+
+def test_a_chat_whose_input_cannot_be_made_keeps_no_question_from_another(stage: Neovim) -> None:
+    both = [question("q1"), {**question("q2"), "chat": OTHER}]
+    wipe(stage, "input")
+    stage.command(UNMADE)
+    draw(stage, ["pending", both])
+    stage.wait_screen("Answer> type an answer")
+    draw(stage, ["pending", []])
+    stage.wait_screen(lambda screen: "Answer>" not in screen)
+
+    stage.lua(EMPTY, CHAT)
+    draw(stage, ["pending", both])
+    stage.wait_screen("Answer> type an answer")
+    wipe(stage, "input")
+    stage.command(UNMADE)
+    draw(stage, ["pending", []])
+    stage.wait_screen(lambda screen: "Answer>" not in screen)
+    stage.wait_log("a question is not in its input")

@@ -19,6 +19,17 @@ from tests.ui.undone import plan, planned
 
 pytestmark = pytest.mark.either_nvim
 
+HOST_GONE = """
+local held, seen = require('eca.host.held_intents'), {}
+local buffers, drafts = require('eca.chat.buffers'), require('eca.input.drafts')
+local source = { ids = buffers.ids, forget = drafts.forget, flush = drafts.flush }
+function source.text(id) return drafts.text(buffers.get(id)) end
+local function nothing() end
+held.listen({ draw = nothing, drafts = source, publish = nothing }, nothing)
+held.expect(function() seen.answered = true end)
+held.host_gone()
+return seen
+"""
 ANSWER = """
 local item = require('eca.state.mirror').pending(...)[1]
 require('eca.input.answer_mode').write(item)
@@ -354,3 +365,34 @@ def test_no_text_is_lost_whatever_is_done_in_which_order(
             typed -= set(shown.split())
         told = [it["text"] for kind, first in before.items() for it in sent(stage, kind)[first:]]
         assert typed <= {*saved.split(), *" ".join(told).split()}
+
+
+@pytest.mark.parametrize("wiped", [True, False])
+def test_an_edit_whose_input_was_wiped_ends_with_its_host(wiped: bool, stage: Neovim) -> None:
+    stage.keys("imine<Esc>")
+    begin(stage, 1, "first")
+    stage.wait_for(lambda: input_text(stage) == "first", "the prompt")
+    if wiped:
+        stage.keys(":bwipeout!<CR>")
+    held = stage.lua(HOST_GONE)
+    assert held == {"answered": True}
+    assert input_text(stage) == kept_text(stage) == "mine\nfirst"
+    stage.assert_no_errors()
+
+
+def test_an_input_that_is_wiped_while_its_prompt_is_sent_sends_it(
+    stage: Neovim, workspace: Path
+) -> None:
+    stage.keys("imine<Esc>")
+    begin(stage, 1, "first")
+    stage.wait_for(lambda: input_text(stage) == "first", "the prompt")
+    stage.keys("<CR>")
+    files = plan(planned(workspace / "code.txt"), turns=(1,))
+    draw(stage, ["answer", wait_sent(stage, "plan_undo")[-1]["request"], files])
+    stage.wait_screen("Send in place of")
+    stage.input("1<CR>")
+    wanted = wait_sent(stage, "rollback")[-1]
+    stage.command("bwipeout!")
+    draw(stage, ["answer", wanted["request"], True])
+    assert wait_sent(stage, "prompt")[0]["text"] == "first"
+    assert input_text(stage) == "mine"

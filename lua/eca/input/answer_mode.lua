@@ -6,7 +6,10 @@
 --- - When the question is gone, the typed text stays, and a message says that it is a prompt now.
 --- - A key that sends was meant for what the input took when it was pressed (`chat.since`).
 --- - A prompt that is being sent in place of an older one stays in the input until that is done.
+--- - The user may have wiped an input: it is made again. A chat whose input cannot be made keeps no
+---   question from the others.
 local buffers = require('eca.chat.buffers')
+local comfort = require('eca.host.comfort')
 local decide = require('eca.input.decide')
 local field = require('eca.input.field')
 local guard = require('eca.consent.guard')
@@ -76,6 +79,19 @@ local function withdraw(chat)
   finish(chat)
 end
 
+--- Do something for each of a list; what one raises does not stop the others.
+---@generic T
+---@param list T[]
+---@param run fun(each: T)
+local function for_each(list, run)
+  for _, each in ipairs(list) do
+    local worked, fault = pcall(run, each)
+    if not worked then
+      comfort.failed('a question is not in its input', tostring(fault))
+    end
+  end
+end
+
 --- Note which chats ask for a secret; their inputs go on taking prompts.
 ---@param items eca.Pending[]
 local function note_secrets(items)
@@ -89,12 +105,12 @@ local function note_secrets(items)
       end
     end
   end
-  for id in pairs(vim.tbl_extend('keep', secrets, before)) do
-    local chat = buffers.get(id) -- nil: it was deleted, in the same frame maybe
+  for_each(vim.tbl_keys(vim.tbl_extend('keep', secrets, before)), function(id)
+    local chat = buffers.restored(id) -- nil: it was deleted, in the same frame maybe
     if chat then
       field.changed(chat.input)
     end
-  end
+  end)
 end
 
 --- Called when the pending requests change: leaves the mode for questions that are gone, and enters
@@ -102,17 +118,17 @@ end
 ---@param items eca.Pending[]
 function M.update(items)
   note_secrets(items)
-  for _, id in ipairs(buffers.ids()) do
+  for_each(buffers.ids(), function(id)
     local question = assert(buffers.get(id)).question
-    local chat = question and buffers.ensure(id) -- the user may have wiped its input
+    local chat = question and buffers.ensure(id)
     local now = question and decide.now(question)
     if chat and now then
       change(chat, now)
     elseif chat then
       withdraw(chat)
     end
-  end
-  for _, item in ipairs(items) do
+  end)
+  for_each(items, function(item)
     local takes_text = item.kind == 'question' and item.freeform ~= false and not item.secret
     local chat = takes_text and buffers.ensure(item.chat)
     local is_free = chat and not chat.question and not (chat.edit and chat.edit.sending)
@@ -120,7 +136,7 @@ function M.update(items)
       chat.since = guard.begin()
       begin(chat, item, '')
     end
-  end
+  end)
 end
 
 --- Go to the chat's input and let it take the answer to a question. A secret is asked for instead.

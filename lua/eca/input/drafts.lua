@@ -12,6 +12,7 @@
 ---   an input whose own draft was sent, because that is what was saved. A draft that belonged to a
 ---   chat that is gone is restored in any case.
 local buffers = require('eca.chat.buffers')
+local comfort = require('eca.host.comfort')
 local draft_file = require('eca.host.draft_file')
 local field = require('eca.input.field')
 local history = require('eca.input.history')
@@ -110,8 +111,11 @@ function M.forget()
   for _, id in ipairs(buffers.ids()) do
     sent[id] = nil
     local edit = assert(buffers.get(id)).edit
-    if edit then
-      edit.leave() -- no other host knows the prompt
+    if edit then -- no other host knows the prompt
+      local left, fault = pcall(edit.leave)
+      if not left then
+        comfort.failed('a draft is not back in its input', tostring(fault))
+      end
     end
     changed[id] = true
   end

@@ -6,6 +6,7 @@
 ---   the user empties the input, which cancels. While the user inserts text, an input may be empty.
 --- - When the prompt is gone, or its host, the text stays as a draft.
 --- - A prompt that came after the edit began goes with what is replaced only if the user knows.
+local buffers = require('eca.chat.buffers')
 local field = require('eca.input.field')
 local history = require('eca.input.history')
 local input = require('eca.input')
@@ -17,12 +18,14 @@ local M = {}
 --- Let the input take prompts again, and put the draft back into it, above any text.
 ---@param chat eca.Chat
 local function finish(chat)
-  local before = chat.edit.before
-  chat.edit = nil
-  if before:find('%S') then
-    field.put_back(chat.input, before)
+  local is_there = buffers.restored(chat.id) -- else it was deleted meanwhile
+  if is_there and chat.edit.before:find('%S') then
+    field.put_back(chat.input, chat.edit.before)
   end
-  field.changed(chat.input)
+  chat.edit = nil
+  if is_there then
+    field.changed(chat.input)
+  end
 end
 
 --- Cancel if the user has emptied the input.
@@ -48,7 +51,7 @@ local function steps_of(chat, edit)
     end,
     done = function(is_back)
       edit.sending = false
-      local text = field.draft(chat.input)
+      local text = field.of_chat(chat.id)
       if chat.edit ~= edit then
         return
       elseif not text:find('%S') then
