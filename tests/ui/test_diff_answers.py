@@ -97,3 +97,16 @@ def test_a_change_of_the_agent_voids_what_was_taken(compared: Neovim, workspace:
     compared.wait_screen("allow as edited?")
     draw(compared, ["pending", [approval(paths=paths, digest="2-c")]])
     compared.wait_screen("the request has changed: your edits of it are gone")
+
+
+@pytest.mark.parametrize("command", ["noautocmd tabclose", "set eventignore=all | tabclose"])
+def test_a_tab_page_that_was_closed_unheard_is_forgotten(compared: Neovim, command: str) -> None:
+    compared.keys(f":{command} | set eventignore=<CR>")
+    draw(compared, ["pending", [approval(digest="other"), approval("t2", chat="c2")]])
+    compared.wait_screen("allow this?")
+    compared.keys(":Eca approve<CR>")
+    wait_sent(compared, "decide")
+    compared.wait_screen("run ls t2")
+    draw(compared, ["pending", []])
+    compared.wait_screen(lambda screen: "allow this?" not in screen)
+    assert "cannot draw" not in compared.messages()

@@ -175,13 +175,12 @@ local function actions(tab)
     }
   end
   local chat, file = tab.diff.chat, tab.diff.file
-  local ways = file and { { ']f', 'next file', 1 }, { '[f', 'previous file', -1 } } or {}
-  for _, way in ipairs(ways) do
+  for _, go in ipairs(file and { { ']f', 'next file', 1 }, { '[f', 'previous file', -1 } } or {}) do
     list[#list + 1] = {
-      key = way[1],
-      text = way[2],
+      key = go[1],
+      text = go[2],
       run = function()
-        local place = (file.place + way[3]) % file.count
+        local place = (file.place + go[3]) % file.count
         M.ask('diff', { chat = chat, block = file.block, file = place })
       end,
     }
@@ -279,8 +278,7 @@ local function open(diff, home, from)
   others.show(left, sides.left)
   local right = others.open_win(sides.right, true, { split = 'right', win = left })
   local tab = { diff = diff, keys = {}, sides = sides, home = home }
-  tab.origin, tab.wins = from, { left, right }
-  tab.tab = vim.api.nvim_get_current_tabpage()
+  tab.origin, tab.wins, tab.tab = from, { left, right }, vim.api.nvim_get_current_tabpage()
   tab.notice = diff_notice.draw(diff)
   tab.changed = function()
     if is_inside(tab) then
@@ -296,8 +294,7 @@ end
 --- Show a diff and go there. If a tab page shows the same one already, it is entered.
 ---@param diff eca.Diff
 function M.show(diff)
-  local key = key_of(diff)
-  local known = tabs[key]
+  local key, known = key_of(diff), tabs[key_of(diff)]
   local inside = known and is_inside(known)
   local home, from = vim.api.nvim_get_current_tabpage(), return_window.here()
   if known and inside then
@@ -391,8 +388,12 @@ end
 function M.update(pending)
   edits.update(pending)
   for _, tab in pairs(tabs) do
-    bind(tab)
-    draw_winbars(tab)
+    if vim.api.nvim_buf_is_valid(tab.sides.bound) then
+      bind(tab)
+      draw_winbars(tab)
+    else
+      forget(tab) -- no autocommand has run for its end (`:noautocmd`, 'eventignore')
+    end
   end
 end
 
