@@ -165,3 +165,16 @@ def test_a_comment_typed_while_the_list_is_made_anew_is_kept(stage: Neovim, file
     show(stage, change(file))
     stage.lua("package.loaded.done('late')")
     wait_row(stage, 2, "comment, not sent: late")
+
+
+def test_the_last_comment_in_a_list_without_changes_is_removed(stage: Neovim, file: Path) -> None:
+    show(stage, change(file))
+    first = comment(stage, "why?")
+    show(stage, listed=True)
+    assert rows(stage)[-1] == "comment, not sent: why?"
+    stage.keys("c")
+    stage.wait_screen("Comment on code.txt:5:")
+    stage.keys("<C-u><CR>")
+    removed = wait_sent(stage, "comment", 2)[-1]
+    assert (removed["id"], removed["text"]) == (first["id"], "")
+    assert rows(stage) == []

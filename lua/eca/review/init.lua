@@ -214,7 +214,7 @@ local function refresh(chat, lines)
     row = cursor and before[cursor[1]] == key and place or row
   end
   vim.fn.setqflist({}, 'r', { id = review.id, title = rows.title(), items = items })
-  if cursor then
+  if cursor and row > 0 then -- else nothing is left in the list
     vim.api.nvim_win_set_cursor(window, { row, cursor[2] })
   end
 end
