@@ -2,6 +2,8 @@
 
 import pytest
 from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.ui.staged import CHAT, WITHOUT_HOST, chat_text, draw
 
 CODE = {
     "c": '#include <a.h>\nint main(void) {\n  printf("a\\n%d", 1); // why\n  return f->x;\n}\n',
@@ -42,6 +44,24 @@ end
 return { table.concat(parts) == text, #parts }
 """
 
+HOLD_COLOURS = """
+_G.held = {}
+local defer = vim.defer_fn
+vim.defer_fn = function(run, ...)
+  local from = debug.getinfo(2, 'S').source
+  if from:find('colours', 1, true) then
+    table.insert(_G.held, run)
+  else
+    return defer(run, ...)
+  end
+end
+"""
+COLOURS = """
+local buf = require('eca.chat.buffers').get(...).buf
+local namespace = require('eca.markdown.colours').namespace
+return vim.api.nvim_buf_get_extmarks(buf, namespace, 0, -1, {})
+"""
+
 
 @pytest.mark.parametrize("language", CODE)
 def test_parts_colour_as_the_whole(nvim: Neovim, language: str) -> None:
@@ -64,3 +84,24 @@ def test_brackets_in_strings_and_comments_cut_nothing(nvim: Neovim) -> None:
     assert "".join(parts) == text
     assert len(parts) > 1
     assert all(part.count(";") * len(pattern) == len(part) for part in parts)
+
+
+def test_code_that_was_cleared_colours_nothing_of_what_is_drawn_then(
+    start_nvim: StartNeovim,
+) -> None:
+    """Its extmark has the number of another block by then."""
+    nvim = start_nvim(init=WITHOUT_HOST, columns=80)
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    nvim.lua(HOLD_COLOURS)
+    code = "```lua\nlocal a = 'x'\nlocal b = 'y'\n```\n"
+    draw(nvim, *chat_text(code))
+    nvim.wait_until("#_G.held > 0")
+    prose = "local prose is\nlocal to nobody\nlocal at all\n"
+    draw(nvim, ["clear", CHAT], *chat_text(prose))
+    nvim.wait_screen("to nobody")
+    nvim.lua("while #_G.held > 0 do table.remove(_G.held)() end")
+    assert nvim.lua(COLOURS, CHAT) == []
+    draw(nvim, ["clear", CHAT], *chat_text(code))
+    nvim.wait_until("#_G.held > 0")
+    nvim.lua("while #_G.held > 0 do table.remove(_G.held)() end")
+    assert nvim.lua(COLOURS, CHAT) != []

@@ -135,7 +135,9 @@ end
 ---@return eca.markdown.PlacedFence?
 function M.place(buf, block, fence)
   local chain = places.chains[buf]
-  local row = chain and blocks.first_row(chain, block)
+  -- Extmarks of a chat that was cleared are numbered from 1 again.
+  local is_drawn = chain and chain.marks[block.mark] == block
+  local row = is_drawn and blocks.first_row(chain, block)
   if row and block.reading and vim.list_contains(block.reading.fences, fence) then
     local last = fence.last and row + fence.last or blocks.last_row(chain, block) + 1
     return { first = row + fence.first, last = last, fence = fence, block = block }
