@@ -204,3 +204,23 @@ def test_an_answer_outlives_a_file_that_is_shorter_by_now(nvim: Neovim, reread: 
     nvim.keys(":undo<CR>gg:redo<CR>G")
     nvim.wait_screen("answer · line 1")
     assert "Error" not in nvim.messages()
+
+
+def test_from_a_float_that_was_entered_as_any_window_keys_lead_back(nvim: Neovim) -> None:
+    nvim.keys(":3split<CR>:resize 3<CR><C-w>j3G")
+    ask(nvim, 3, "So:\n\n```\nnew\n```\n")
+    nvim.wait_screen("answer · line 3")
+    nvim.keys(":3wincmd w<CR>")
+    assert nvim.eval("&filetype") == "eca-answer"
+    nvim.keys("dKdK")
+    assert nvim.eval("&filetype") == "eca-answer"
+    nvim.keys(":2wincmd w<CR>:3wincmd w<CR>")
+    nvim.keys("dK")
+    assert nvim.eval("[expand('%:t'), winnr()]") == ["words.txt", 2]
+    nvim.keys(":3wincmd w<CR>")
+    nvim.keys("dP")
+    nvim.wait_until("#require('eca').previews() == 2")
+    assert nvim.eval("expand('%:t')") == "words.txt"
+    nvim.keys(":1wincmd w<CR>:3wincmd w<CR>:1close<CR>")
+    nvim.keys("dK")
+    assert nvim.eval("expand('%:t')") == "words.txt", "where the user was is gone: to the lines"

@@ -77,6 +77,17 @@ local function open(answer, kind, text)
   answer.block = answer.block + 1
 end
 
+--- Called when a window with the answer is entered, as by a click: note where the user was.
+---@param answer eca.Answer
+local function entered(answer)
+  local from = vim.fn.win_getid(vim.fn.winnr('#'))
+  local is_known = vim.api.nvim_win_is_valid(from) and from ~= answer.win
+  if is_known and vim.api.nvim_win_get_config(from).relative == '' then
+    local cursor = vim.api.nvim_win_get_cursor(from)
+    answer.origin = { win = from, inserting = return_window.is_inserting(), cursor = cursor }
+  end
+end
+
 --- An answer without a text yet.
 ---@param id string of its preview
 ---@return eca.Answer
@@ -86,7 +97,14 @@ function M.new(id)
   transcript.attach(buf, id)
   others.set('FileType', buf, 'filetype', 'eca-answer')
   others.announce(buf, 'answer') -- maps the keys
-  return { id = id, buf = buf, block = 0, doing = '', is_empty = true }
+  local answer = { id = id, buf = buf, block = 0, doing = '', is_empty = true } ---@type eca.Answer
+  vim.api.nvim_create_autocmd('WinEnter', {
+    buffer = buf,
+    callback = function()
+      entered(answer)
+    end,
+  })
+  return answer
 end
 
 ---@param answer eca.Answer
@@ -351,20 +369,26 @@ function M.draw(preview, forced)
   end
 end
 
---- Go into the float, or from it back to where the user was.
+--- Go into the float, or from it back to where the user was; if that is gone, to the lines.
 ---@param preview eca.Preview
 ---@return boolean worked
 function M.enter(preview)
   local answer = assert(preview.answer)
   if answer.win and answer.win == vim.api.nvim_get_current_win() then
-    return_window.go_back(assert(answer.origin))
+    local origin, lines = answer.origin, code_window(preview)
+    if origin and vim.api.nvim_win_is_valid(origin.win) then
+      return_window.go_back(origin)
+    elseif lines then
+      others.go_to(lines)
+    end
     return true
   end
   answer.is_hidden = nil
   M.draw(preview, true)
   if answer.win then
-    answer.origin = return_window.here()
+    local origin = return_window.here()
     others.go_to(answer.win)
+    answer.origin = origin
   end
   return answer.win ~= nil
 end
