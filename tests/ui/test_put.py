@@ -151,3 +151,27 @@ def test_a_command_is_written_to_a_prompt_line_and_not_run(
     nvim.keys("<CR>")
     nvim.wait_for((workspace / "made1").exists, "what the user has run")
     nvim.keys("<C-\\><C-n>:bwipeout!<CR>")
+
+
+def test_an_unsaved_file_that_keeps_its_window_is_said(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, file: Path, workspace: Path
+) -> None:
+    (workspace / "other.lua").write_text("local y = 1\n")
+    answers = ("In `other.lua`:\n" + CODE, CODE.replace("y", "here"), "See other.lua:1 too.")
+    nvim = answered(start_nvim, scripted_server, file, *answers)
+    nvim.keys(":set nohidden<CR>:edit other.lua<CR>")
+    nvim.keys(":let g:other = bufnr()<CR>:edit src/short.lua<CR>x")
+    written = "No write since last change"
+    for mark, key in (("local y", "gp"), ("other.lua:1", "gf")):
+        nvim.command("messages clear")
+        put(nvim, mark, key)
+        nvim.wait_until(SAID.format(written))
+        assert written in nvim.messages()
+        assert "traceback" not in nvim.messages()
+    # What was selected last is in a file that no window shows any more.
+    nvim.lua("require('eca.context.places').last = function() return { buf = vim.g.other } end")
+    nvim.command("messages clear")
+    put(nvim, "local here")
+    nvim.wait_until(SAID.format("not put: the code window has an unsaved file"))
+    assert "traceback" not in nvim.messages()
+    assert nvim.lua("return #require('eca').previews()") == 0

@@ -130,9 +130,9 @@ end
 local function put_into(code, file)
   ask_about(file, function()
     to_code.enter()
-    local fault = files.show(file.path, file.is_new)
-    if fault then
-      return notify.warn(fault)
+    local worked, fault = pcall(files.show, file.path, file.is_new)
+    if not worked or fault then
+      return notify.warn(others.words(tostring(fault)))
     end
     local buf = vim.api.nvim_get_current_buf()
     local last = vim.api.nvim_buf_line_count(buf)
@@ -153,7 +153,10 @@ local function put_here(code, lines)
   end
   to_code.enter()
   if vim.api.nvim_get_current_buf() ~= place.buf then
-    others.show(0, place.buf)
+    pcall(others.show, 0, place.buf)
+    if vim.api.nvim_get_current_buf() ~= place.buf then -- 'nohidden': Neovim 0.12 raises nothing
+      return notify.warn('not put: the code window has an unsaved file: write it first')
+    end
   end
   local row = vim.api.nvim_win_get_cursor(0)[1]
   local put = { buf = place.buf, first = row, last = row, lines = code.lines, below = true }

@@ -5,6 +5,7 @@ local files = require('eca.files')
 local host = require('eca.host')
 local markdown_line = require('eca.markdown.line')
 local notify = require('eca.ui.notify')
+local others = require('eca.ui.others')
 local scan = require('eca.text.scan')
 local to_code = require('eca.window.to_code')
 
@@ -59,8 +60,8 @@ local function linked()
     end
   end
   local only = next(targets)
-  local others = only and vim.split(line, only, { plain = true }) or {}
-  local is_only = not next(targets, only) and not table.concat(others):find('://', 1, true)
+  local parts = only and vim.split(line, only, { plain = true }) or {}
+  local is_only = not next(targets, only) and not table.concat(parts):find('://', 1, true)
   return nil, is_only and only or nil
 end
 
@@ -74,13 +75,13 @@ end
 --- Show a file in a code window, and go there.
 ---@param file eca.FileReference
 function M.show(file)
-  local fault = files.fault(file.path)
+  local worked, fault = true, files.fault(file.path)
   if not fault then
     to_code.enter()
-    fault = files.show(file.path)
+    worked, fault = pcall(files.show, file.path)
   end
-  if fault then
-    notify.warn(fault)
+  if not worked or fault then
+    notify.warn(others.words(tostring(fault)))
   elseif file.line then
     local last = vim.api.nvim_buf_line_count(0)
     vim.api.nvim_win_set_cursor(0, { math.min(file.line, last), 0 })
