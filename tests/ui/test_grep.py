@@ -4,6 +4,7 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import handshake, text, turn
+from tests.ui.staged import CHAT, WITHOUT_HOST, draw, wait_sent
 from tests.ui.talk import done, lines_of, say, start_chat, tool, wait_idle, wait_line
 
 pytestmark = pytest.mark.either_nvim
@@ -144,3 +145,41 @@ def test_what_comes_while_the_command_line_window_is_open_is_shown_later(nvim: N
     nvim.wait_until("#vim.api.nvim_get_autocmds({ event = 'CmdwinLeave' }) > 0")
     nvim.keys("<Esc>:q<CR>")
     nvim.wait_screen("the list was not opened, as you kept typing")
+
+
+def test_the_transcript_is_opened_if_only_the_input_is_left(nvim: Neovim) -> None:
+    nvim.keys("<Esc>:only<CR>:Eca grep needle<CR>")
+    nvim.wait_screen("[Location List] Eca grep needle")
+    nvim.keys("j<CR>")
+    under_cursor(nvim, "needle")
+
+
+def test_a_chat_that_has_come_into_the_window_meanwhile_stays_where_it_is(
+    start_nvim: StartNeovim,
+) -> None:
+    nvim = start_nvim("README.md", init=WITHOUT_HOST, columns=160, lines=40)
+    for chat in ("other", CHAT):
+        nvim.lua("require('eca').open({ chat = ... })", chat)
+        text = "\n".join(f"{'word' if chat == 'other' else 'line'} {it}" for it in range(9))
+        draw(nvim, ["open", chat, 1, "assistant", [], 0, None], ["append", chat, 1, text])
+    nvim.wait_screen("line 8")
+    nvim.keys("<Esc>:Eca grep line<CR>")
+    hits = [{"block": 1, "shown": 1, "row": row, "column": 0, "text": "line"} for row in (1, 7)]
+    draw(nvim, ["answer", wait_sent(nvim, "grep")[-1]["request"], {"hits": hits, "more": 0}])
+    nvim.wait_screen("[Location List] Eca grep line")
+    nvim.keys(":lnext<CR>")
+    asked = wait_sent(nvim, "reveal")[-1]
+    nvim.lua("require('eca').open({ chat = 'other' })")
+    before = nvim.lua(CURSOR)
+    draw(nvim, ["answer", asked["request"], 3])
+    nvim.lua("_G.drawn = nil vim.schedule(vim.schedule_wrap(function() _G.drawn = true end))")
+    nvim.wait_until("_G.drawn")
+    assert nvim.lua(CURSOR) == before
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    nvim.lua("vim.api.nvim_set_current_win((require('eca.window').shown()))")
+    nvim.keys(":lfirst<CR>")
+    asked = wait_sent(nvim, "reveal", 2)[-1]
+    draw(nvim, ["answer", asked["request"], 99])  # its rows were removed meanwhile
+    nvim.lua("_G.drawn = nil vim.schedule(vim.schedule_wrap(function() _G.drawn = true end))")
+    nvim.wait_until("_G.drawn")
+    assert "Invalid" not in nvim.messages()

@@ -27,6 +27,7 @@ local M = {}
 local searches = {} ---@type table<integer, eca.Search> by window
 local entered = {} ---@type table<integer, boolean> windows just entered from their list
 
+local buffers = require('eca.chat.buffers')
 local others = require('eca.ui.others')
 local transcript = require('eca.transcript')
 
@@ -37,13 +38,15 @@ local function list_of(win, what)
   return vim.fn.getloclist(win, vim.tbl_extend('force', { id = searches[win].list }, what))
 end
 
---- Put the cursor on a line of an open block.
+--- Put the cursor on a line of an open block, if the window still shows the chat.
 ---@param win integer
+---@param chat string
 ---@param hit eca.Hit
 ---@param row? integer row of its body
-local function go_to(win, hit, row)
+local function go_to(win, chat, hit, row)
   local buf = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win)
-  local first = buf and transcript.range(buf, hit.block)
+  local is_its = buf and buf == (buffers.get(chat) or {}).buf
+  local first = is_its and transcript.range(buf, hit.block)
   if not buf or not first then
     return
   end
@@ -51,16 +54,18 @@ local function go_to(win, hit, row)
   if row and place and place.header then
     row = row + 1
   end
-  vim.api.nvim_win_set_cursor(win, { first + (row or 0) + 1, row and hit.column or 0 })
+  local line = math.min(first + (row or 0) + 1, vim.api.nvim_buf_line_count(buf))
+  vim.api.nvim_win_set_cursor(win, { line, row and hit.column or 0 })
 end
 
 ---@param win integer
 ---@param hit eca.Hit
 local function reveal(win, hit)
-  local payload = { chat = searches[win].chat, block = hit.block, row = hit.row }
+  local chat = searches[win].chat
+  local payload = { chat = chat, block = hit.block, row = hit.row }
   require('eca.host').ask('reveal', payload, function(row)
     if row or not hit.row then
-      go_to(win, hit, row)
+      go_to(win, chat, hit, row)
     end
   end)
 end
@@ -123,10 +128,13 @@ end
 ---@param found eca.Found
 local function show(chat, pattern, found)
   local windows = require('eca.window')
-  if windows.chat_shown() ~= chat then
+  if windows.chat_shown() ~= chat or not windows.shown() then
     require('eca.chat.open').chat(chat)
   end
-  local win = assert(windows.shown())
+  local win = windows.shown()
+  if not win then
+    return require('eca.ui.notify').warn('no room for the chat: close a window')
+  end
   local buf = vim.api.nvim_win_get_buf(win)
   local items = items_of(buf, found.hits)
   vim.fn.setloclist(win, {}, ' ', { title = 'Eca grep ' .. pattern, items = items })
