@@ -303,3 +303,17 @@ def test_the_function_around_the_cursor_is_meant(start_nvim: StartNeovim, worksp
     nvim.wait_screen("Rewrite this paragraph (line 1)")
     nvim.keys("<Esc>")
     assert not sent(nvim, "rewrite")
+
+
+def test_one_whose_buffer_was_wiped_out_unnoticed_ends(nvim: Neovim) -> None:
+    for is_late in (False, True):
+        nvim.keys(":edit words.txt<CR>:2Eca rewrite louder<CR>")
+        asked = wait_sent(nvim, "rewrite", 1 + is_late)[-1]
+        if not is_late:
+            rewrite(nvim, "4", "FOUR")
+        nvim.keys(":noautocmd bwipeout!<CR>")
+        if is_late:
+            draw(nvim, ["preview", asked["id"], "ready", tables(["two"], ["TWO"]), 0, "", False])
+        nvim.wait_until("changed[#changed] == 'closed'")
+        assert nvim.lua("return require('eca').previews()") == []
+    assert ended(nvim)

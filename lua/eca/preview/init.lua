@@ -132,6 +132,8 @@ function M.set(op)
   local preview = standing.by_id(op.id)
   if not preview or preview.state ~= 'streaming' then
     return
+  elseif not vim.api.nvim_buf_is_valid(preview.region.buf) then
+    return standing.close(preview) -- wiped out without autocommands
   elseif preview.answer then
     return question.received(preview, op)
   end

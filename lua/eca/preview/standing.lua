@@ -110,9 +110,13 @@ function M.height(preview)
   return draw.height(M.drawing(preview))
 end
 
---- Look for the lines of a buffer that was read again, and lost all marks.
+--- Look for the lines of a buffer that was read again, and lost all marks. The previews of one that
+--- was wiped out without autocommands end.
 ---@param buf integer
 local function find_again(buf)
+  if not vim.api.nvim_buf_is_valid(buf) then
+    return vim.tbl_map(M.close, M.in_buffer(buf))
+  end
   for _, preview in ipairs(M.in_buffer(buf)) do
     if region.is_lost(preview.region) and not region.find_again(preview.region) then
       if preview.answer then
@@ -199,7 +203,7 @@ end
 --- Look at the previews of a buffer after an edit: those whose lines are gone end.
 ---@param buf integer
 function M.look(buf)
-  if not vim.api.nvim_buf_is_loaded(buf) then
+  if vim.api.nvim_buf_is_valid(buf) and not vim.api.nvim_buf_is_loaded(buf) then
     return
   end
   find_again(buf)
