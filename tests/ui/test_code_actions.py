@@ -7,6 +7,7 @@ from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import handshake, turn
 from tests.support.servers import ScriptedServer
+from tests.ui.staged import WITHOUT_HOST
 from tests.ui.talk import prompts, start_chat, wait_idle
 from tests.ui.test_templates import LIST
 
@@ -142,3 +143,22 @@ def test_the_client_offers_them_where_code_is(
     assert nvim.messages() == ""
     nvim.command("checkhealth eca")
     assert any("the language client eca-actions offers them" in it for it in nvim.buffer_lines())
+
+
+STOP = "vim.lsp.stop_client(vim.lsp.get_clients({ name = 'eca-actions' }))"
+ATTACH = "require('eca.actions.code_actions').attach(vim.api.nvim_get_current_buf())"
+NOTED = "_G.noted = {} vim.notify = function(text) table.insert(_G.noted, text) end"
+
+
+def test_a_client_that_was_stopped_leaves_nothing_behind(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim("src/calc.py", init=WITHOUT_HOST, settings={"code_actions": True})
+    for _ in range(3):
+        nvim.lua(ATTACH)
+        nvim.wait_until("#vim.lsp.get_clients({ bufnr = 0, name = 'eca-actions' }) == 1")
+        nvim.lua(STOP)
+        nvim.wait_until("#vim.lsp.get_clients({ name = 'eca-actions' }) == 0")
+    nvim.lua(ATTACH)
+    nvim.wait_until("#vim.lsp.get_clients({ bufnr = 0, name = 'eca-actions' }) == 1")
+    nvim.lua(NOTED)
+    nvim.command("bdelete src/calc.py")
+    assert nvim.lua("return _G.noted") == []

@@ -234,17 +234,23 @@ function M.attach(buf)
   if #vim.lsp.get_clients({ bufnr = buf, name = M.NAME }) > 0 then
     return
   end
-  local id = others.call('LspAttach', vim.lsp.start, {
+  others.call('LspAttach', vim.lsp.start, {
     name = M.NAME,
     cmd = language_server.command(M.NAME, CAPABILITIES, METHODS),
   }, { bufnr = buf, silent = true, reuse_client = language_server.is_named(M.NAME) })
-  -- Neovim 0.10 detaches when the text is already gone, and shows an error.
+  -- Neovim 0.10 detaches when the text is already gone, and shows an error. A client that was
+  -- stopped meanwhile is not attached any more.
+  local group = vim.api.nvim_create_augroup('eca.code_actions.detach', { clear = false })
+  vim.api.nvim_clear_autocmds({ group = group, buffer = buf })
   vim.api.nvim_create_autocmd('BufUnload', {
+    group = group,
     buffer = buf,
     once = true,
     callback = function()
-      if id and vim.v.exiting == vim.NIL then -- else Neovim ends all clients
-        vim.lsp.buf_detach_client(buf, id)
+      local is_ending = vim.v.exiting ~= vim.NIL -- then Neovim ends all clients
+      local attached = is_ending and {} or vim.lsp.get_clients({ bufnr = buf, name = M.NAME })
+      for _, client in ipairs(attached) do
+        vim.lsp.buf_detach_client(buf, client.id)
       end
     end,
   })
