@@ -317,3 +317,12 @@ def test_one_whose_buffer_was_wiped_out_unnoticed_ends(nvim: Neovim) -> None:
         nvim.wait_until("changed[#changed] == 'closed'")
         assert nvim.lua("return require('eca').previews()") == []
     assert ended(nvim)
+
+
+def test_the_operator_leaves_no_autocommands(start_nvim: StartNeovim, file: Path) -> None:
+    nvim = start(start_nvim, file, "vim.keymap.set({ 'n', 'x' }, 'gz', '<Plug>(EcaRewrite)')")
+    count = "return #vim.api.nvim_get_autocmds({ event = 'ModeChanged', pattern = 'no*:*' })"
+    for _ in range(3):
+        nvim.keys("1Gvjgz<C-c>")
+        nvim.keys("<Esc>")
+    assert nvim.lua(count) <= 1

@@ -239,6 +239,7 @@ function M.operator()
   end
   is_new = true
   vim.api.nvim_create_autocmd('ModeChanged', {
+    group = vim.api.nvim_create_augroup('eca.rewrite.operator', {}), -- a selection needs no motion
     pattern = 'no*:*',
     once = true,
     callback = vim.schedule_wrap(function()
