@@ -365,3 +365,15 @@ def test_nothing_is_loaded_for_those_who_do_not_want_it(start_nvim: StartNeovim)
         )
         == []
     )
+
+
+def test_what_was_asked_for_and_given_up_sends_no_other_file(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, "one", settings={})
+    nvim.lua("require('eca').complete() vim.cmd.stopinsert()")
+    nvim.keys(":silent write<CR>:edit other.txt<CR>itheirs")
+    nvim.lua("_G.drawn = nil vim.schedule(vim.schedule_wrap(function() _G.drawn = true end))")
+    nvim.wait_until("_G.drawn")
+    assert sent(nvim, "complete_code") == []
+    nvim.keys("<Esc>")
+    nvim.lua("require('eca').complete()")
+    assert [it["text"] for it in wait_sent(nvim, "complete_code")] == ["theirs\n"]

@@ -87,10 +87,17 @@ function M.complete(buf)
   elseif fault then
     notify.info(fault)
   else
+    local win = vim.api.nvim_get_current_win()
+    local function is_here()
+      return vim.api.nvim_get_current_buf() == current and vim.api.nvim_get_current_win() == win
+    end
     vim.api.nvim_create_autocmd('InsertEnter', {
+      group = vim.api.nvim_create_augroup('eca.inline.complete', {}),
       once = true,
       callback = vim.schedule_wrap(function()
-        inline.ask(join)
+        if is_here() then -- else insert mode was left, and this is another file
+          inline.ask(join)
+        end
       end),
     })
     local at_end = vim.fn.col('.') >= vim.fn.col('$') - 1
