@@ -275,3 +275,16 @@ def test_the_last_of_many_changes_is_seen(stage: Neovim, workspace: Path) -> Non
     for number in range(20):
         change(stage, workspace / "code.txt", f"text {number}\n")
     stage.wait_screen("text 19")
+
+
+def test_a_buffer_that_is_wiped_out_as_it_is_read_again_keeps_no_other_waiting(
+    stage: Neovim, workspace: Path
+) -> None:
+    other = workspace / "other.txt"
+    other.write_text("old\n")
+    stage.command("edit other.txt | enew")
+    stage.command("autocmd FileChangedShellPost code.txt bwipeout! code.txt")
+    (workspace / "code.txt").write_text("new text\n")
+    change(stage, other, "new text\n", told=False)
+    stage.wait_until(f"{lines('other.txt')} == 'new text'")
+    assert stage.eval("bufexists('code.txt')") == 0

@@ -128,7 +128,7 @@ function M.now(buf, new_path)
   undoably(function()
     files.check_time(buf)
   end)
-  vim.api.nvim_del_autocmd(answer)
+  pcall(vim.api.nvim_del_autocmd, answer) -- gone if one of the user has wiped out the buffer
 end
 
 local function check_all()
