@@ -179,3 +179,24 @@ def test_files_are_loaded_without_a_window(toy: Neovim, workspace: Path) -> None
     assert toy.eval("winnr('$')") == 1
     assert toy.eval("bufloaded('use.txt')") == 1
     assert toy.eval("buflisted('use.txt')") == 0
+
+
+def test_of_the_files_that_were_loaded_for_it_the_last_ones_stay(
+    toy: Neovim, workspace: Path
+) -> None:
+    toy.command("set hidden")
+    names = [f"file{number}.txt" for number in range(26)]
+    for name in names:
+        (workspace / name).write_text("text\n")
+    toy.command("edit file25.txt")
+    for number, name in enumerate(names[:25]):
+        toy.lua(FIND, "definition", str(workspace / name), 1, 1)
+        if number == 1:
+            toy.command("call setbufline('file1.txt', 1, 'changed')")
+        elif number == 2:
+            toy.command("edit file2.txt | buffer file25.txt")
+        elif number == 3:
+            toy.command("split | buffer file3.txt | wincmd p")
+        toy.lua(FIND, "definition", str(workspace / "file0.txt"), 1, 1)
+    known = [name for name in names if toy.eval(f"bufexists('{name}')")]
+    assert known == [names[0], *names[1:4], *names[6:]]

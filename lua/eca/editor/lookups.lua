@@ -6,9 +6,10 @@
 ---   the end exclusive. Columns are in UTF-16 code units.
 --- - "The whole workspace" means files inside its folders: the agent learns nothing about others.
 --- - Nothing is loaded, opened or changed, but for locations: a file that is not open is loaded
----   without a window, so that its language server starts.
+---   without a window, so that its language server starts. The last of these stay loaded.
 --- - Only files count as open: no terminal, no help, no chat.
 local files = require('eca.files')
+local others = require('eca.ui.others')
 local paths = require('eca.files.paths')
 
 local M = {}
@@ -23,7 +24,12 @@ local M = {}
 --- Milliseconds after a file was loaded in which its server may still be starting.
 local PATIENCE_MS = 3000
 
+--- Files that stay loaded for locations, and that nothing else needs.
+local MOST_LOADED = 20
+
 local loaded = {} ---@type table<integer, integer> when a buffer was loaded, in ms
+local recent = {} ---@type integer[] these buffers, the one that was asked about last at the end
+local running = {} ---@type table<integer, integer> requests about a buffer
 
 --- Returns a function that reads lines of a file: from its buffer if that is loaded, else from
 --- disk, once.
@@ -132,6 +138,32 @@ local function without_answer(buf)
   return is_starting and 'starting' or 'no-server'
 end
 
+--- Does nothing but locations need a buffer that was loaded for them?
+---@param buf integer
+---@return boolean
+local function is_spare(buf)
+  local is_used = vim.bo[buf].modified or #vim.fn.win_findbuf(buf) > 0 or running[buf] ~= nil
+  return not is_used and not vim.bo[buf].buflisted
+end
+
+--- Note that a buffer is asked about, and delete those that were loaded for locations long ago.
+---@param buf integer
+local function used(buf)
+  local spare = {} ---@type integer[]
+  recent = vim.tbl_filter(function(other)
+    return other ~= buf and vim.api.nvim_buf_is_valid(other)
+  end, recent)
+  recent[#recent + 1] = loaded[buf] and buf or nil
+  for _, other in ipairs(recent) do
+    spare[#spare + 1] = is_spare(other) and other or nil
+  end
+  for place = 1, #spare - MOST_LOADED do
+    local other = spare[place]
+    local worked = pcall(others.call, 'BufWipeout', vim.api.nvim_buf_delete, other, {})
+    loaded[other] = not worked and loaded[other] or nil
+  end
+end
+
 --- Find definitions or references of what is at a place; a word instead of a list if there is no
 --- server to ask.
 ---@param kind 'definition'|'references'
@@ -144,6 +176,7 @@ function M.locations(kind, path, line, column, callback)
   if added then
     loaded[buf] = vim.uv.now()
   end
+  used(buf)
   local method = METHODS[kind]
   local clients = vim.lsp.get_clients({ bufnr = buf, method = method })
   if #clients == 0 then
@@ -161,7 +194,9 @@ function M.locations(kind, path, line, column, callback)
   end
   -- Each server has its own column units, but before 0.11 all of them get the same parameters.
   local request = vim.fn.has('nvim-0.11') == 1 and params or params(clients[1])
+  running[buf] = (running[buf] or 0) + 1
   vim.lsp.buf_request_all(buf, method, request, function(results)
+    running[buf] = running[buf] > 1 and running[buf] - 1 or nil
     callback(gather(results))
   end)
 end
