@@ -153,3 +153,17 @@ def test_a_buffer_of_ours_commits(
     assert nvim.eval("bufname()") == "src/calc.py"
     nvim.keys(":Eca commit<CR>")
     nvim.wait_screen("nothing is staged")
+
+
+def test_leaving_without_a_commit_leaves_no_buffer(
+    start_nvim: StartNeovim, repository: Path
+) -> None:
+    nvim = start_nvim("src/calc.py", init=WITHOUT_HOST, columns=80)
+    for number in (1, 2):
+        nvim.command("Eca commit")
+        answer(nvim, number, root=str(repository), files=["a"])
+        wait_sent(nvim, "write_message", number)
+        write(nvim, "ready", "fix: one")
+        nvim.keys(":q!<CR>")
+        nvim.wait_until("vim.fn.bufname('eca://commit/*') == ''")
+    assert nvim.eval("bufname()") == "src/calc.py"
