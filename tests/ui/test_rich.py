@@ -88,6 +88,17 @@ def test_a_picture_stays_with_its_block_and_goes_with_it(start_nvim: StartNeovim
     assert view.nvim.lua("return _G.closed") == ["/tmp/image.png"]
 
 
+def test_a_picture_goes_with_its_chat(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, init=SNACKS)
+    view.draw(ops.OpenBlock(CHAT, 2, BlockKind.IMAGE, [("▣ image/png", "EcaImage")]))
+    [asked] = view.sent("image")
+    view.draw(ops.Answer(asked["request"], "/tmp/image.png"))
+    view.nvim.wait_until("#_G.placed == 1")
+    view.nvim.lua("require('eca.chat.open').forget(...)", CHAT)
+    view.nvim.wait_until("#_G.closed == 1")
+    assert view.nvim.lua("return _G.closed") == ["/tmp/image.png"]
+
+
 @pytest.mark.parametrize("init", ["", SNACKS + "_G.can = false"])
 def test_nothing_is_asked_for_where_no_picture_can_be_shown(
     start_nvim: StartNeovim, init: str

@@ -58,7 +58,17 @@ local function place(buf, block, path)
     return
   end
   M.removed(buf, block)
-  placements[buf] = placements[buf] or {}
+  if not placements[buf] then
+    placements[buf] = {}
+    vim.api.nvim_create_autocmd('BufUnload', {
+      buffer = buf,
+      once = true,
+      callback = function()
+        M.removed(buf)
+        placements[buf] = nil
+      end,
+    })
+  end
   placements[buf][block] = image.placement.new(buf, path, {
     pos = pos,
     inline = true,
