@@ -202,3 +202,16 @@ def test_what_the_user_opens_is_not_new(view: View) -> None:
     view.nvim.wait_screen("↓ 1 new")
     view.draw(ops.ClearChat(CHAT))
     view.nvim.wait_screen(lambda screen: "new" not in screen)
+
+
+def test_a_window_that_is_closed_leaves_no_mark(view: View) -> None:
+    view.nvim.keys("<C-w>k")
+    for number in range(3):
+        view.nvim.keys(":split<CR>gg")
+        view.draw(ops.AppendText(CHAT, 1, f"\nmore {number}"))
+        view.nvim.keys(":close<CR>")
+    code = """
+    local namespace = vim.api.nvim_get_namespaces()['eca.window.follow_end']
+    return #vim.api.nvim_buf_get_extmarks(..., namespace, 0, -1, {})
+    """
+    assert view.nvim.lua(code, view.buffer()) <= 1

@@ -232,6 +232,12 @@ function M.attach(buf, changed)
       left[buf], followed[buf] = nil, nil
     end,
   })
+  vim.api.nvim_create_autocmd('WinClosed', {
+    buffer = buf,
+    callback = function(event)
+      vim.api.nvim_buf_del_extmark(buf, shown, assert(tonumber(event.match)))
+    end,
+  })
   vim.api.nvim_create_autocmd({ 'CursorMoved', 'WinScrolled' }, {
     buffer = buf,
     callback = function()
