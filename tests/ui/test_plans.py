@@ -8,6 +8,7 @@ from tests.support import acp_script as agent
 from tests.support import script
 from tests.support.factories import StartNeovim
 from tests.support.servers import scripted_acp
+from tests.ui.staged import CHAT, WITHOUT_HOST, draw, wait_sent
 from tests.ui.talk import wait_idle, wait_line
 
 PLAN = "# Fix it\n\n1. Read `io.py`\n2. Change it\n\n<!-- vim: set tw=7: -->"
@@ -102,3 +103,26 @@ def test_a_plan_is_changed_kept_and_sent_back(
         prompts()[-1]
         == "Follow this plan instead; I have changed it:\n\n1. Look at `/etc/passwd`.\n2. End"
     )
+
+
+@pytest.mark.parametrize("edit", ["", "GoMine<Esc>"])
+def test_a_plan_that_was_left_goes_with_its_chat_unless_it_was_changed(
+    start_nvim: StartNeovim, edit: str
+) -> None:
+    nvim = start_nvim("README.md", init=WITHOUT_HOST, columns=80)
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    nvim.keys("<Esc>:Eca plan<CR>")
+    draw(nvim, ["answer", wait_sent(nvim, "plan")[-1]["request"], {"block": 1, "text": "1. One"}])
+    nvim.wait_screen("<C-s> sends it")
+    nvim.keys(f"{edit}:w<CR>:q<CR>")
+    nvim.lua("require('eca.chat.open').forget(...)", CHAT)
+    if not edit:
+        nvim.wait_until("vim.fn.bufname('eca://plan/*') == ''")
+        return
+    nvim.lua("_G.drawn = nil vim.schedule(vim.schedule_wrap(function() _G.drawn = true end))")
+    nvim.wait_until("_G.drawn")
+    before = len(nvim.lua("return require('eca.host').sent"))
+    nvim.keys(":buffer eca://plan/1<CR><C-s>")
+    nvim.wait_screen("not sent: its chat is gone; :w {name} keeps the plan")
+    assert nvim.buffer_lines() == ["1. One", "Mine"]
+    assert len(nvim.lua("return require('eca.host').sent")) == before

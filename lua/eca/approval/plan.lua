@@ -8,6 +8,7 @@
 --- - Tokens in a plan name no contexts. A plan that names a file outside the workspace is not sent,
 ---   because ECA servers read what a prompt names.
 --- - What the user has changed stays, in the buffer, until it is sent.
+local buffers = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local decide = require('eca.input.decide')
 local files = require('eca.files')
@@ -113,7 +114,9 @@ end
 local function send(plan)
   local text = scan.trim(table.concat(vim.api.nvim_buf_get_lines(plan.buf, 0, -1, false), '\n'))
   local item, outside = plan.item, leads_out(text)
-  if item and not decide.now(item) then
+  if not buffers.get(plan.chat) then
+    return notify.warn('not sent: its chat is gone; :w {name} keeps the plan')
+  elseif item and not decide.now(item) then
     item = nil -- it was answered elsewhere: the plan is a prompt
   end
   if text == '' then
@@ -165,6 +168,36 @@ local function write_copy(buf, name)
   notify.info(worked and 'the plan is written' or sanitize.line(tostring(fault)))
 end
 
+--- End a plan if its chat is gone, unless the user has changed it or sees it.
+---@param plan eca.ProposedPlan
+local function end_without_chat(plan)
+  if buffers.get(plan.chat) or not vim.api.nvim_buf_is_valid(plan.buf) then
+    return
+  end
+  local now = table.concat(vim.api.nvim_buf_get_lines(plan.buf, 0, -1, false), '\n')
+  if now == plan.text and #vim.fn.win_findbuf(plan.buf) == 0 then
+    plan.origin = nil -- nobody leaves anything
+    close(plan)
+  end
+end
+
+--- Follow whether the chat of plans is deleted.
+---@param id string
+local function watch_chat(id)
+  local chat, group = buffers.get(id), vim.api.nvim_create_augroup('eca.plan', { clear = false })
+  if not chat then
+    return
+  end
+  vim.api.nvim_clear_autocmds({ group = group, buffer = chat.buf })
+  vim.api.nvim_create_autocmd('BufUnload', {
+    group = group,
+    buffer = chat.buf,
+    callback = vim.schedule_wrap(function()
+      vim.tbl_map(end_without_chat, plans)
+    end),
+  })
+end
+
 ---@param plan eca.ProposedPlan
 local function create(plan)
   last = last + 1
@@ -195,6 +228,7 @@ local function create(plan)
     return vim.api.nvim_buf_is_loaded(each.buf)
   end, plans)
   plans[#plans + 1] = plan
+  watch_chat(plan.chat)
 end
 
 --- The plan that the user has open already, with what they have changed.
