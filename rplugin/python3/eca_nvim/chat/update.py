@@ -225,7 +225,7 @@ class Update:
         """Note that a block gets no more text."""
         if tail := block.cleaner.finish():
             self.append(block, tail)
-        block.join()
+        block.chunks[:] = filter(None, [block.text])  # a chunk takes more memory than its text
         block.complete = True
         if block.is_open and block.lane.is_shown:
             self._close(block)

@@ -142,13 +142,9 @@ class StreamedBlock(Block, eq=False):
     @property
     def text(self) -> str:
         """The text so far."""
-        self.join()
-        return self.chunks[0] if self.chunks else ""
-
-    def join(self) -> None:
-        """Make the chunks one: each takes more memory than its text."""
         if len(self.chunks) > 1:
             self.chunks[:] = ["".join(self.chunks)]
+        return self.chunks[0] if self.chunks else ""
 
 
 class TextBlock(StreamedBlock, eq=False):
