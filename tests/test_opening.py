@@ -71,14 +71,13 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
 
 COMMANDS = set(
     """
-    Eca Git checkhealth copen cquit diffoff diffthis diffupdate lopen new normal normal! quit redraw
-    setlocal startinsert stopinsert tabclose tabnew undo undojoin
+    Eca Git checkhealth copen cquit diffoff diffthis diffupdate enew lopen new normal normal! quit
+    redraw setlocal startinsert stopinsert tabclose tabnew undo undojoin
     """.split()  # noqa: SIM905 (a list of words)
 )
 COMMANDS_WITH_NAMES = {
     "help": "commands/plugin.lua",
     "helptags": "commands/plugin.lua",
-    "split": "commands/plugin.lua",  # the log
     "terminal": "actions/put.lua",  # without a name: the user's shell
     "buffer": HOME,
     "edit!": HOME,

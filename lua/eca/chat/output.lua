@@ -71,7 +71,7 @@ end
 ---@param lines string[]
 function M.show_markdown(lines)
   to_code.enter()
-  others.split_by({ cmd = 'new' })
+  others.split_by('new')
   vim.bo.modifiable = true -- it is not in `nvim -M`
   vim.bo.bufhidden, vim.bo.swapfile, vim.bo.modeline = 'wipe', false, false
   vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)

@@ -115,7 +115,7 @@ end
 ---@param hits eca.Hit[]
 local function open_list(win, hits)
   if vim.api.nvim_win_get_config(win).relative == '' then
-    others.split_by({ cmd = 'lopen', mods = { split = 'belowright' } })
+    others.split_by('lopen', { mods = { split = 'belowright' } })
     return
   end
   reveal(win, hits[1])

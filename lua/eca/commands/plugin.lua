@@ -75,7 +75,7 @@ function M.log()
     return
   end
   vim.bo[buf].modeline = false
-  others.split_by({ cmd = 'split' })
+  others.split(vim.api.nvim_get_current_buf(), { split = 'above' })
   files.show(path, true)
   vim.cmd('normal! G')
   to_code.uncover()

@@ -68,7 +68,7 @@ end
 
 local function open_window()
   to_code.uncover()
-  others.split_by({ cmd = 'copen', count = ROWS, mods = { split = 'botright' } })
+  others.split_by('copen', { count = ROWS, mods = { split = 'botright' } })
   attach()
 end
 

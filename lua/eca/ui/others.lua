@@ -111,11 +111,12 @@ function M.split(buf, config)
 end
 
 --- Run a command that opens a split: as a tab page of its own if there is no room.
----@param command vim.api.keyset.cmd
-function M.split_by(command)
-  if not pcall(M.call, 'WinNew', vim.api.nvim_cmd, command, {}) then
-    local above = { cmd = command.cmd, mods = { tab = vim.fn.tabpagenr() } }
-    M.call('TabNew', vim.api.nvim_cmd, above, {})
+---@param name 'copen'|'lopen'|'new'
+---@param options? vim.api.keyset.cmd
+function M.split_by(name, options)
+  local run = ({ copen = vim.cmd.copen, lopen = vim.cmd.lopen, new = vim.cmd.new })[name]
+  if not pcall(M.call, 'WinNew', run, options or {}) then
+    M.call('TabNew', run, { mods = { tab = vim.fn.tabpagenr() } })
   end
 end
 
