@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import cast
 
-from anyio.abc import TaskGroup
-
 from eca_nvim.agents.acp.link import Link, Program
+from eca_nvim.agents.process_agent import Tasks
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
 from eca_nvim.jsonrpc import MessageId
@@ -21,7 +20,7 @@ class NoProcess(Link):
     def __init__(self, connection: object = None, program: Program = PROGRAM) -> None:
         self.emitted: list[AgentEvent] = []
         self.answers: list[tuple[MessageId, Wire]] = []
-        tasks = cast("TaskGroup", None)
+        tasks = cast("Tasks", None)
         super().__init__(cast("Connection", connection), tasks, program, self.emitted.extend)
 
     @property

@@ -4,11 +4,10 @@ import json
 from typing import cast
 
 import pytest
-from anyio.abc import TaskGroup
 from tests.agents.acp.no_process import PROGRAM, NoProcess
 
 from eca_nvim.agents.acp.link import Link
-from eca_nvim.agents.process_agent import events_of
+from eca_nvim.agents.process_agent import Tasks, events_of
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.jsonrpc import MessageId, Request
 from eca_nvim.transport import Connection, RemoteError
@@ -35,7 +34,7 @@ def test_a_request_that_met_a_bug_is_not_taken_back_later() -> None:
         def respond_error(self, request_id: MessageId, *_error: object) -> None:
             failed.append(request_id)
 
-    connection, tasks = cast("Connection", Answers()), cast("TaskGroup", None)
+    connection, tasks = cast("Connection", Answers()), cast("Tasks", None)
     link = Link(connection, tasks, PROGRAM, list[AgentEvent]().extend)
 
     def stumble(_message: object) -> list[AgentEvent]:

@@ -251,6 +251,8 @@ async def test_a_death_in_mid_turn_is_told(scripted_acp: PrepareScript, tmp_path
         client.agent.prompt(Prompt(CHAT, "to nobody"))
         client.agent.stop(CHAT)
         client.agent.forget(CHAT)
+        client.agent.open_chat("another", is_needed=True)  # before the chats have heard of the end
+        client.agent.prompt(Prompt("another", "to nobody"))
     assert client.exit is not None
     assert (client.exit.code, client.exit.expected) == (9, False)
     assert client.exit.stderr_tail == ("out of memory",)

@@ -6,9 +6,9 @@ One object stands for one process. Messages to one that has exited are dropped: 
 import logging
 import subprocess
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
-from typing import ClassVar, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar, TypeVarTuple
 
 import anyio
 from anyio.abc import TaskGroup
@@ -97,6 +97,34 @@ class ProcessOptions(Struct, frozen=True):
     paths: PathMap | None = None
 
 
+_ArgumentsT = TypeVarTuple("_ArgumentsT")
+
+
+class Tasks:
+    """What is done for an agent while its process runs; nothing begins once that has ended.
+
+    Whoever asks for something then, before the chats are told of the end, hears of it with them.
+    """
+
+    def __init__(self, group: TaskGroup) -> None:
+        self._group = group
+        self._is_over = False
+
+    def start_soon(
+        self,
+        work: Callable[[*_ArgumentsT], Coroutine[Any, Any, object]],
+        *arguments: *_ArgumentsT,
+    ) -> None:
+        """Begin to do something."""
+        if not self._is_over:
+            self._group.start_soon(work, *arguments)
+
+    def end(self) -> None:
+        """Cancel all that is done."""
+        self._is_over = True
+        self._group.cancel_scope.cancel()
+
+
 LifeT = TypeVar("LifeT")
 """The parts of an agent that share one connection."""
 
@@ -151,11 +179,11 @@ class ProcessAgent(Agent, Generic[LifeT]):
         """Start the process."""
 
     @abstractmethod
-    def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> LifeT:
+    def _begin(self, connection: Connection, tasks: Tasks, emit: Emit) -> LifeT:
         """Make the parts that share the connection."""
 
     @abstractmethod
-    async def _start(self, life: LifeT, tasks: TaskGroup, ready: Callable[[], None]) -> None:
+    async def _start(self, life: LifeT, tasks: Tasks, ready: Callable[[], None]) -> None:
         """Initialize the process; then, or later in `tasks`, call `ready`.
 
         Raises AgentFault and ConnectionClosed.
@@ -172,11 +200,11 @@ class ProcessAgent(Agent, Generic[LifeT]):
         """
         self._emit = emit
         try:
-            async with self._connect() as connection, anyio.create_task_group() as tasks:
-                self._connection = connection
+            async with self._connect() as connection, anyio.create_task_group() as group:
+                self._connection, tasks = connection, Tasks(group)
                 self._life = self._begin(connection, tasks, emit)
                 outcome = await self._live(connection, tasks, ready)
-                tasks.cancel_scope.cancel()
+                tasks.end()
         except StartError as fault:
             raise AgentFault(str(fault)) from fault
         if isinstance(outcome, AgentFault):
@@ -249,7 +277,7 @@ class ProcessAgent(Agent, Generic[LifeT]):
         return self._life
 
     async def _live(
-        self, connection: Connection, tasks: TaskGroup, ready: Callable[[], None]
+        self, connection: Connection, tasks: Tasks, ready: Callable[[], None]
     ) -> Exit | AgentFault:
         """Return the exit or the start's fault, because a task group would wrap an exception."""
         try:

@@ -6,7 +6,6 @@ from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 import anyio
-from anyio.abc import TaskGroup
 from msgspec import Struct
 
 from eca_nvim.agents.abilities import LoginEnd, LoginUser, LoginWay
@@ -32,7 +31,7 @@ from eca_nvim.agents.base import (
     Emit,
     Workspace,
 )
-from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, events_of
+from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, Tasks, events_of
 from eca_nvim.agents.trace import Dialect
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary import agent_events, call_details, effects, requests
@@ -354,11 +353,11 @@ class AcpAgent(ProcessAgent[Life]):
     def _receive(self, batch: list[Incoming]) -> None:
         self._running.receive(batch)
 
-    def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> Life:
+    def _begin(self, connection: Connection, tasks: Tasks, emit: Emit) -> Life:
         link = Link(connection, tasks, self._program, emit)
         return Life(link, self._options, self._workspace, self._services)
 
-    async def _start(self, life: Life, tasks: TaskGroup, ready: Callable[[], None]) -> None:  # noqa: ARG002
+    async def _start(self, life: Life, tasks: Tasks, ready: Callable[[], None]) -> None:  # noqa: ARG002
         """Initialize the agent. Raises AgentFault and ConnectionClosed."""
         params = introduction(has_terminals=self._options.paths is None)
         try:

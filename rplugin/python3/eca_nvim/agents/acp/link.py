@@ -8,11 +8,11 @@ from pathlib import PurePath
 from typing import Final, TypeAlias, TypeVar
 
 import anyio
-from anyio.abc import TaskGroup
 from msgspec import Struct
 
 from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.agents.base import Emit
+from eca_nvim.agents.process_agent import Tasks
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary import agent_events, events
 from eca_nvim.chat.vocabulary.options import AbilitiesChanged, Ability
@@ -66,9 +66,7 @@ class Program(Struct, frozen=True):
 class Link:
     """The way to one agent process, and from it to the chats."""
 
-    def __init__(
-        self, connection: Connection, tasks: TaskGroup, program: Program, emit: Emit
-    ) -> None:
+    def __init__(self, connection: Connection, tasks: Tasks, program: Program, emit: Emit) -> None:
         self.connection = connection
         self.tasks = tasks
         self.program = program

@@ -10,7 +10,6 @@ from contextlib import AbstractAsyncContextManager, suppress
 from typing import Final, Literal
 
 import anyio
-from anyio.abc import TaskGroup
 from msgspec import Struct, field
 
 from eca_nvim.agents.abilities import Archive, LoginEnd, LoginUser, LoginWay, Queries
@@ -36,7 +35,7 @@ from eca_nvim.agents.eca.requests import Base, ServerRequests
 from eca_nvim.agents.eca.server import EcaServer
 from eca_nvim.agents.eca.tool_servers import EcaToolServers
 from eca_nvim.agents.eca.turns import Turns
-from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, events_of
+from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, Tasks, events_of
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary import agent_events, events
 from eca_nvim.chat.vocabulary.call_details import PartialWrite, ToolCall
@@ -294,7 +293,7 @@ class EcaAgent(ProcessAgent[_Life]):
             return wire_id
         return self._life.server.translator.ids.by_theirs.get(wire_id, wire_id)
 
-    def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> _Life:
+    def _begin(self, connection: Connection, tasks: Tasks, emit: Emit) -> _Life:
         def hear(messages: Sequence[object]) -> None:
             said: list[agent_events.AgentEvent] = []
             for message in messages:
@@ -349,7 +348,7 @@ class EcaAgent(ProcessAgent[_Life]):
         if said:
             life.emit(said)
 
-    async def _start(self, life: _Life, tasks: TaskGroup, ready: Callable[[], None]) -> None:
+    async def _start(self, life: _Life, tasks: Tasks, ready: Callable[[], None]) -> None:
         """Initialize the server. Raises AgentFault and ConnectionClosed."""
         try:
             with anyio.fail_after(INTRODUCTION_SECONDS):

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from anyio.abc import TaskGroup
-
 from eca_nvim.agents.abilities import AgentLacks, AgentRefused
 from eca_nvim.agents.attached_files import fit
 from eca_nvim.agents.base import Emit
@@ -25,6 +23,7 @@ from eca_nvim.agents.eca.prompts import (
 )
 from eca_nvim.agents.eca.server import EcaServer
 from eca_nvim.agents.eca.turns import Turns
+from eca_nvim.agents.process_agent import Tasks
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.completion import COMMAND
 from eca_nvim.chat.vocabulary.contexts import Context, Tokened
@@ -47,7 +46,7 @@ class Outbox:
     def __init__(
         self,
         server: EcaServer,
-        tasks: TaskGroup,
+        tasks: Tasks,
         emit: Emit,
         mentions: Mentions,
         turns: Turns,

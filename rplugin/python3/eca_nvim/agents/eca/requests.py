@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, count
 from typing import Final, Literal, TypeAlias, assert_never
 
-from anyio.abc import TaskGroup
-
 from eca_nvim.agents.base import Diagnostic, EditorServices, Location, NoAnswer
 from eca_nvim.agents.eca.older.chat_ids import ChatIds
+from eca_nvim.agents.process_agent import Tasks
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, QuestionAsked
 from eca_nvim.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, MessageId, Request
@@ -88,7 +87,7 @@ class ServerRequests:
     def __init__(
         self,
         connection: Connection,
-        tasks: TaskGroup,
+        tasks: Tasks,
         services: EditorServices,
         chats: ChatIds,
         base: Base,

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from anyio.abc import TaskGroup
 from msgspec import Struct, field, structs
 
+from eca_nvim.agents.process_agent import Tasks
 from eca_nvim.chat.text.diffs import DoesNotApply, apply_hunks, parse_hunks
 from eca_nvim.chat.text.text_differences import hunks_between
 from eca_nvim.chat.vocabulary.call_details import PartialWrite
@@ -64,7 +64,7 @@ class _Chat(Struct):
 class Draft:
     """The answers and proposals of one server process."""
 
-    def __init__(self, folders: Sequence[str], tasks: TaskGroup, hear: Hear) -> None:
+    def __init__(self, folders: Sequence[str], tasks: Tasks, hear: Hear) -> None:
         self._folders = folders
         self._tasks = tasks
         self._hear = hear
