@@ -13,6 +13,13 @@ WINDOWS = (
     "bnext|tabonly|wincmd T"
 )
 DROPS = ("%bd!", "%bwipeout!", "tabonly! | silent! only!")
+OTHERS = """
+local splits = vim.tbl_filter(function(win)
+  return vim.api.nvim_win_get_config(win).relative == ''
+end, vim.api.nvim_list_wins())
+return #splits > 2 or #vim.api.nvim_list_tabpages() > 1
+"""
+"""Whether there are windows beside a chat."""
 PUT = "require('eca.preview').put({ buf = 0, first = 1, last = 1, lines = { 'one', 'two' } })"
 
 
@@ -24,8 +31,10 @@ def code(user: User) -> bool:
 
 
 def window(user: User) -> None:
-    """Do what users do to windows."""
-    user.ex(f"silent! {user.one_of(WINDOWS)}")
+    """Do what users do to windows. To close the transcript if only the chat is left ends Neovim."""
+    command = user.one_of(WINDOWS)
+    if command != "close" or user.lua(OTHERS):
+        user.ex(f"silent! {command}")
 
 
 def drop_buffers(user: User) -> None:
