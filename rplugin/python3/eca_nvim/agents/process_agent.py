@@ -103,7 +103,7 @@ _ArgumentsT = TypeVarTuple("_ArgumentsT")
 class Tasks:
     """What is done for an agent while its process runs; nothing begins once that has ended.
 
-    Whoever asks for something then, before the chats are told of the end, hears of it with them.
+    What is asked for then, before the chats have heard of the end, ends with it.
     """
 
     def __init__(self, group: TaskGroup) -> None:
