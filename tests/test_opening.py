@@ -78,6 +78,7 @@ COMMANDS = set(
 COMMANDS_WITH_NAMES = {
     "help": "commands/plugin.lua",
     "helptags": "commands/plugin.lua",
+    "split": "ui/others.lua",  # the log
     "terminal": "actions/put.lua",  # without a name: the user's shell
     "buffer": HOME,
     "edit!": HOME,

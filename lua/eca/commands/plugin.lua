@@ -75,7 +75,7 @@ function M.log()
     return
   end
   vim.bo[buf].modeline = false
-  others.split(vim.api.nvim_get_current_buf(), { split = 'above' })
+  others.split_by('split')
   files.show(path, true)
   vim.cmd('normal! G')
   to_code.uncover()

@@ -111,10 +111,12 @@ function M.split(buf, config)
 end
 
 --- Run a command that opens a split: as a tab page of its own if there is no room.
----@param name 'copen'|'lopen'|'new'
+---@param name 'copen'|'lopen'|'new'|'split'
 ---@param options? vim.api.keyset.cmd
 function M.split_by(name, options)
-  local run = ({ copen = vim.cmd.copen, lopen = vim.cmd.lopen, new = vim.cmd.new })[name]
+  local all = { copen = vim.cmd.copen, lopen = vim.cmd.lopen, new = vim.cmd.new }
+  all.split = vim.cmd.split
+  local run = all[name]
   if not pcall(M.call, 'WinNew', run, options or {}) then
     M.call('TabNew', run, { mods = { tab = vim.fn.tabpagenr() } })
   end
