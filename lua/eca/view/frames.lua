@@ -5,8 +5,7 @@
 ---   next frame only then, so frames do not pile up here. CPU time is measured: if other programs
 ---   use the processor, smaller frames would only cost more.
 --- - If Neovim forbids changes (in an expression mapping, the command-line window …), the rest is
----   drawn when Neovim is idle next. Nothing is lost, and the order stays. What is forbidden even
----   then may be so for long, as leaving the command-line window is: it is tried now and then.
+---   drawn when Neovim is idle next. Nothing is lost, and the order stays.
 --- - An op that fails is a bug of ours: it is reported once, and the others are drawn. Blocks that
 ---   are written by one edit fail together.
 --- - While Neovim exits nothing is drawn: its buffers are unloaded, but plugins that wait on
@@ -17,14 +16,10 @@ local view_ops = require('eca.view.ops')
 
 local M = {}
 
---- Milliseconds until what idle Neovim forbids is tried again.
-local PAUSE_MS = 50
-
 ---@class eca.Frame
 ---@field number? integer nil: our own, which nobody waits for
 ---@field ops eca.Op[]
 ---@field next integer place of the next op to draw
----@field tried? integer place of the last op that Neovim has forbidden
 ---@field spent number seconds of CPU time spent on drawing so far
 
 local waiting = {} ---@type eca.Frame[]
@@ -66,7 +61,7 @@ end
 
 --- Draw the waiting frames, as far as Neovim allows.
 local function continue()
-  local frame = vim.v.exiting == vim.NIL and waiting[1] or nil
+  local frame = waiting[1]
   while frame and draw(frame) do
     if waiting[1] == frame then -- else an event has run what discarded it
       table.remove(waiting, 1)
@@ -76,16 +71,10 @@ local function continue()
     end
     frame = waiting[1]
   end
-  if frame and frame == waiting[1] then
-    local in_vain = frame.tried == frame.next
-    frame.tried = frame.next
-    vim.api.nvim_create_autocmd('SafeState', {
-      once = true,
-      callback = function()
-        -- What is drawn may open and close windows, which no autocommand may.
-        vim.defer_fn(continue, in_vain and PAUSE_MS or 0)
-      end,
-    })
+  if waiting[1] then
+    -- What is drawn may open and close windows, which no autocommand may.
+    local later = vim.schedule_wrap(continue)
+    vim.api.nvim_create_autocmd('SafeState', { once = true, callback = later })
   end
 end
 
