@@ -130,9 +130,9 @@ end
 local function put_into(code, file)
   ask_about(file, function()
     to_code.enter()
-    local worked, fault = pcall(files.show, file.path, file.is_new)
-    if not worked or fault then
-      return notify.warn(others.words(tostring(fault)))
+    local fault = files.show(file.path, file.is_new)
+    if fault then
+      return notify.warn(fault)
     end
     local buf = vim.api.nvim_get_current_buf()
     local last = vim.api.nvim_buf_line_count(buf)

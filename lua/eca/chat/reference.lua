@@ -5,7 +5,6 @@ local files = require('eca.files')
 local host = require('eca.host')
 local markdown_line = require('eca.markdown.line')
 local notify = require('eca.ui.notify')
-local others = require('eca.ui.others')
 local scan = require('eca.text.scan')
 local to_code = require('eca.window.to_code')
 
@@ -75,13 +74,13 @@ end
 --- Show a file in a code window, and go there.
 ---@param file eca.FileReference
 function M.show(file)
-  local worked, fault = true, files.fault(file.path)
+  local fault = files.fault(file.path)
   if not fault then
     to_code.enter()
-    worked, fault = pcall(files.show, file.path)
+    fault = files.show(file.path)
   end
-  if not worked or fault then
-    notify.warn(others.words(tostring(fault)))
+  if fault then
+    notify.warn(fault)
   elseif file.line then
     local last = vim.api.nvim_buf_line_count(0)
     vim.api.nvim_win_set_cursor(0, { math.min(file.line, last), 0 })

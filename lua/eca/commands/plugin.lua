@@ -76,7 +76,10 @@ function M.log()
   end
   vim.bo[buf].modeline = false
   others.split_by('split')
-  files.show(path, true)
+  local unshown = files.show(path, true)
+  if unshown then
+    return notify.warn(unshown)
+  end
   vim.cmd('normal! G')
   to_code.uncover()
 end

@@ -94,13 +94,12 @@ function M.open(root, staged)
   })
   vim.api.nvim_create_autocmd('BufUnload', {
     buffer = buf,
-    callback = vim.schedule_wrap(
-      function() -- by :q!, which would leave it in the list of all buffers
-        if vim.api.nvim_buf_is_valid(buf) and not vim.api.nvim_buf_is_loaded(buf) then
-          others.call('BufWipeout', vim.api.nvim_buf_delete, buf, { force = true })
-        end
+    callback = vim.schedule_wrap(function()
+      -- `:q!` leaves it in the list of all buffers.
+      if vim.api.nvim_buf_is_valid(buf) and not vim.api.nvim_buf_is_loaded(buf) then
+        others.call('BufWipeout', vim.api.nvim_buf_delete, buf, { force = true })
       end
-    ),
+    end),
   })
   others.split(buf, { split = 'above', win = 0 })
   others.set('FileType', buf, 'filetype', 'gitcommit')

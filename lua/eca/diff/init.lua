@@ -175,12 +175,13 @@ local function actions(tab)
     }
   end
   local chat, file = tab.diff.chat, tab.diff.file
-  for _, go in ipairs(file and { { ']f', 'next file', 1 }, { '[f', 'previous file', -1 } } or {}) do
+  local ways = file and { { ']f', 'next file', 1 }, { '[f', 'previous file', -1 } } or {}
+  for _, way in ipairs(ways) do
     list[#list + 1] = {
-      key = go[1],
-      text = go[2],
+      key = way[1],
+      text = way[2],
       run = function()
-        local place = (file.place + go[3]) % file.count
+        local place = (file.place + way[3]) % file.count
         M.ask('diff', { chat = chat, block = file.block, file = place })
       end,
     }
@@ -245,9 +246,7 @@ local function watch(tab)
       diff_notice.fit(tab.notice)
     end,
   })
-  diff_screen.watch(tab, function()
-    draw_winbars(tab)
-  end)
+  diff_screen.watch(tab, draw_winbars)
   if tab.diff.request then
     edits.watch(tab)
   end
@@ -277,8 +276,8 @@ local function open(diff, home, from)
   local sides = diff_sides.make(diff)
   others.show(left, sides.left)
   local right = others.open_win(sides.right, true, { split = 'right', win = left })
-  local tab = { diff = diff, keys = {}, sides = sides, home = home }
-  tab.origin, tab.wins, tab.tab = from, { left, right }, vim.api.nvim_get_current_tabpage()
+  local tab = { diff = diff, keys = {}, sides = sides, home = home, origin = from }
+  tab.tab, tab.wins = vim.api.nvim_get_current_tabpage(), { left, right }
   tab.notice = diff_notice.draw(diff)
   tab.changed = function()
     if is_inside(tab) then
@@ -294,7 +293,8 @@ end
 --- Show a diff and go there. If a tab page shows the same one already, it is entered.
 ---@param diff eca.Diff
 function M.show(diff)
-  local key, known = key_of(diff), tabs[key_of(diff)]
+  local key = key_of(diff)
+  local known = tabs[key]
   local inside = known and is_inside(known)
   local home, from = vim.api.nvim_get_current_tabpage(), return_window.here()
   if known and inside then

@@ -186,7 +186,7 @@ end
 
 --- Watch the tab page: call a function when something else was on the screen.
 ---@param tab eca.DiffTab
----@param changed fun()
+---@param changed fun(tab: eca.DiffTab)
 function M.watch(tab, changed)
   if not tab.screen then
     return
@@ -205,7 +205,7 @@ function M.watch(tab, changed)
   end
   on({ 'CursorMoved', 'WinResized', 'WinScrolled' }, function()
     if M.look(tab) then
-      changed()
+      changed(tab)
     end
   end)
   on('TabEnter', diffopt.take)

@@ -256,10 +256,10 @@ function M.load(path)
   return buf, not vim.list_contains(before, buf)
 end
 
---- Show a file in the current window. Raises Neovim's own errors.
+--- Show a file in the current window.
 ---@param path string
 ---@param may_be_new? boolean it may be missing
----@return string? fault one line, if it is refused
+---@return string? fault one line, if it is refused, or the window cannot leave its buffer
 function M.show(path, may_be_new)
   local name, fault = check(path, may_be_new or false, math.huge)
   if not name then
@@ -268,7 +268,8 @@ function M.show(path, may_be_new)
   local buf = assert(M.add(name))
   vim.bo[buf].buflisted = true
   prepare_swap(buf)
-  vim.cmd.buffer(buf)
+  local shown, why = pcall(vim.cmd.buffer, buf)
+  return not shown and others.words(why) or nil
 end
 
 --- Read a file that is not too large.

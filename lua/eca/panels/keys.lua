@@ -96,10 +96,9 @@ local function follow(panel, answer, asked)
     vim.cmd.Eca({ args = { 'server', answer.server } })
   elseif answer.open and return_window.may_focus(asked, 'the file') then
     require('eca.window.to_code').enter()
-    local shown, fault = pcall(files.show, answer.open)
-    fault = fault and sanitize.line(tostring(fault))
-    if not shown or fault then
-      notify.warn(fault or 'the file cannot be opened')
+    local fault = files.show(answer.open)
+    if fault then
+      notify.warn(fault)
     elseif answer.line then
       local last = vim.api.nvim_buf_line_count(0)
       vim.api.nvim_win_set_cursor(0, { math.max(1, math.min(answer.line, last)), 0 })

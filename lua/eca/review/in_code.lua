@@ -174,9 +174,9 @@ local function go_to(place)
   elseif win ~= -1 then
     others.go_to(win)
   else
-    local worked, fault = pcall(files.show, place.path)
-    if not worked or fault then
-      notify.warn(others.words(tostring(fault)))
+    local fault = files.show(place.path)
+    if fault then
+      notify.warn(fault)
       return false
     end
   end

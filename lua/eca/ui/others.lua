@@ -114,9 +114,12 @@ end
 ---@param name 'copen'|'lopen'|'new'|'split'
 ---@param options? vim.api.keyset.cmd
 function M.split_by(name, options)
-  local all = { copen = vim.cmd.copen, lopen = vim.cmd.lopen, new = vim.cmd.new }
-  all.split = vim.cmd.split
-  local run = all[name]
+  local run = ({
+    copen = vim.cmd.copen,
+    lopen = vim.cmd.lopen,
+    new = vim.cmd.new,
+    split = vim.cmd.split,
+  })[name]
   if not pcall(M.call, 'WinNew', run, options or {}) then
     M.call('TabNew', run, { mods = { tab = vim.fn.tabpagenr() } })
   end

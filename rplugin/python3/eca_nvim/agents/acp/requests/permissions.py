@@ -139,7 +139,7 @@ class Permissions:
             self._settle(asked, None)
 
     def _of(self, session: Session) -> Mapping[str, Question]:
-        """Return the open requests of a session, which is not kept for that: it may be gone."""
+        """Return the open requests of a session; no entry is made: it may be gone."""
         return self._open.get(session, {})
 
     def _withdraw(self, asked: Question, request_id: MessageId) -> None:
