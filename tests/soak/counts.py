@@ -35,6 +35,8 @@ function _G.soak_handles()
 end
 """
 """Lua code for the start: Neovim 0.10 ends when it is asked for its handles (`vim.uv.walk`)."""
+PROMPTS = "prompts to step through, KiB"
+"""The last 500 are kept, however long each is."""
 MADE = "colours of windows made"
 """Neovim makes a namespace for the colours of each window that has its own."""
 TRIM = """
@@ -76,6 +78,10 @@ local autocommands = vim.tbl_map(function(it)
   local place = it.buffer and api.nvim_buf_get_name(it.buffer) or it.pattern
   return ('%s %s %s'):format(it.group_name, it.event, place)
 end, api.nvim_get_autocmds({}))
+local prompts = 0 -- the last 500, each as long as it is
+for _, text in ipairs(require('eca.input.history').newest_first()) do
+  prompts = prompts + #text / 1024
+end
 return {
   { buffers = buffers, autocommands = autocommands, namespaces = ours,
     windows = windows, extmarks = extmarks,
@@ -84,7 +90,8 @@ return {
   { channels = #api.nvim_list_chans(),
     mappings = #api.nvim_get_keymap('n') + #api.nvim_get_keymap('i'),
     ['colours of windows made'] = api.nvim_create_namespace(''), -- they are numbered
-    ['Lua, KiB'] = math.floor(collectgarbage('count')),
+    ['prompts to step through, KiB'] = math.floor(prompts),
+    ['Lua, KiB'] = math.floor(collectgarbage('count') - prompts),
     ["Neovim's heap, KiB"] = used },
 }
 """
@@ -144,7 +151,7 @@ def most(counts: Sequence[Counts]) -> Counts:
 
 def more(now: Counts, first: Counts) -> list[str]:
     """Return the names of what there is more of than at the first rests."""
-    judged = now.keys() - {*MEMORY, MADE}
+    judged = now.keys() - {*MEMORY, MADE, PROMPTS}
     return [it for it in now if it in judged and now[it] > first.get(it, 0)]
 
 

@@ -50,7 +50,10 @@ while queue[at] do
   if type(value) == 'table' then
     local entries = {}
     for key, each in next, value do
-      entries[#entries + 1] = { key, each }
+      -- The registry keeps a slot that is free again: it holds the number of the next one.
+      if not (path == 'registry' and type(key) == 'number' and type(each) == 'number') then
+        entries[#entries + 1] = { key, each }
+      end
     end
     counts[path] = (counts[path] or 0) + #entries
     for _, entry in ipairs(sorted(entries)) do
