@@ -45,6 +45,20 @@ def test_a_frame_is_drawn_in_order_and_acknowledged_with_its_time(frames: Neovim
     assert 0 < payload["ms"] < 1000
 
 
+COUNT_TRIES = """
+_G.tries = 0
+local ops = require('eca.view.ops')
+local draw = ops.draw
+ops.draw = function(list, first)
+  if list[first].line == 'elsewhere' then
+    _G.tries = _G.tries + 1
+    vim.api.nvim_set_current_win(vim.fn.win_getid(1))
+  end
+  return draw(list, first)
+end
+"""
+
+
 LOCKED = """
 vim.keymap.set('i', 'Q', function()
   vim.fn.getchar()
@@ -101,3 +115,19 @@ def test_frames_are_drawn_whatever_the_user_is_at(frames: Neovim, keys: str) -> 
     frames.wait_until("#_G.sent > 0")
     assert frames.lua(f"return {TEXT}") == ["a"]
     frames.keys("<C-c>")
+
+
+def test_what_the_command_line_window_forbids_waits_without_a_loop(frames: Neovim) -> None:
+    """Neovim is idle there: being tried again at once, it would keep a processor busy."""
+    frames.lua(COUNT_TRIES)
+    frames.keys("q:")
+    apply(frames, 1, "a", "elsewhere", "b")
+    frames.keys("ione<Esc>")  # idle many times
+    for _ in range(20):
+        frames.lua("vim.schedule(function() end)")
+    assert frames.lua("return _G.tries") == 1
+    assert frames.lua(f"return {TEXT}") == ["a"]
+    assert frames.lua("return _G.sent") == []
+    frames.keys("<C-c><C-c>")
+    frames.wait_until("#_G.sent > 0")
+    assert frames.lua(f"return {TEXT}") == ["a", "elsewhere", "b"]

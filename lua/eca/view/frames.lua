@@ -74,7 +74,15 @@ local function continue()
   if waiting[1] then
     -- What is drawn may open and close windows, which no autocommand may.
     local later = vim.schedule_wrap(continue)
-    vim.api.nvim_create_autocmd('SafeState', { once = true, callback = later })
+    vim.api.nvim_create_autocmd('SafeState', {
+      callback = function()
+        local is_over = vim.fn.getcmdwintype() == '' -- Neovim is idle in that window, too
+        if is_over then
+          later()
+        end
+        return is_over
+      end,
+    })
   end
 end
 
