@@ -79,6 +79,7 @@ COMMANDS_WITH_NAMES = {
     "help": "commands/plugin.lua",
     "helptags": "commands/plugin.lua",
     "split": "ui/others.lua",  # the log
+    "wincmd": "window/layout.lua",  # equal sizes
     "terminal": "actions/put.lua",  # without a name: the user's shell
     "buffer": HOME,
     "edit!": HOME,

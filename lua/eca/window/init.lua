@@ -267,6 +267,7 @@ local function rearranged(why)
 end
 
 local function windows_rearranged()
+  layout.fit_screen()
   rearranged('windows')
 end
 
@@ -300,8 +301,9 @@ local function closed(event)
   end
 end
 
---- Called when the screen changes its size: floats are placed again.
+--- Called when the screen changes its size: floats are placed again. Nothing is drawn before.
 local function screen_resized()
+  layout.fit_screen()
   for _, pair in pairs(pairs_by_tab) do
     local both = pair.transcript and pair.input and vim.api.nvim_win_is_valid(pair.input)
     if both and vim.api.nvim_win_get_config(pair.input).relative ~= '' then

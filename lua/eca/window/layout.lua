@@ -166,6 +166,25 @@ local function open_one(buf, place)
   return opened and win or nil
 end
 
+--- Make a float a split, or move a split; it scrolls as before. Neovim 0.10 ends, with no plugin,
+--- too, if a window scrolls inside of a long line before it is drawn as a split.
+---@param win integer
+---@param config vim.api.keyset.win_config
+---@return boolean worked false: there is no room
+local function become_split(win, config)
+  local view = vim.api.nvim_win_call(win, function()
+    local before = vim.fn.winsaveview()
+    vim.fn.winrestview({ lnum = 1, col = 0, topline = 1, skipcol = 0 })
+    return before
+  end)
+  local worked = pcall(vim.api.nvim_win_set_config, win, config)
+  vim.cmd.redraw()
+  vim.api.nvim_win_call(win, function()
+    vim.fn.winrestview(view)
+  end)
+  return worked
+end
+
 --- Move the windows of a chat to a split. The current window stays the same.
 ---@param win integer the transcript's
 ---@param below integer the input's
@@ -174,7 +193,7 @@ end
 ---@return boolean moved false: there is no room, or the place is not a split
 function M.move(win, below, place, rows)
   local config = SIDES[place.layout] and split_config(place)
-  if not config or not pcall(vim.api.nvim_win_set_config, win, config) then
+  if not config or not become_split(win, config) then
     return false
   end
   local moved = M.put_below(win, below, rows)
@@ -190,7 +209,7 @@ end
 ---@param rows integer height of the input
 ---@return boolean moved
 function M.put_below(win, below, rows)
-  return (pcall(vim.api.nvim_win_set_config, below, { split = 'below', win = win, height = rows }))
+  return become_split(below, { split = 'below', win = win, height = rows })
 end
 
 --- Put the transcript above the input again.
@@ -198,7 +217,7 @@ end
 ---@param below integer the input's
 ---@return boolean moved
 function M.put_above(win, below)
-  return (pcall(vim.api.nvim_win_set_config, win, { split = 'above', win = below }))
+  return become_split(win, { split = 'above', win = below })
 end
 
 --- The windows of a tab page that are no floats.
@@ -216,6 +235,27 @@ end
 function M.share_rows(win, rows)
   if #M.splits(0) > 2 and vim.api.nvim_win_get_width(win) == vim.o.columns then
     vim.api.nvim_win_set_height(win, height() - rows - 1)
+  end
+end
+
+--- Have the windows fit on the screen again. When that becomes smaller, Neovim leaves one with
+--- 'winfixheight' in a column its rows, and one with 'winfixwidth' in a row its columns, with no
+--- plugin, too: then some are beyond the screen, and drawing them breaks its memory.
+function M.fit_screen()
+  local last = vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
+  local is_ours, is_high, is_wide = false, false, false
+  for _, win in ipairs(M.splits(0)) do
+    local row, column = unpack(vim.api.nvim_win_get_position(win))
+    local name = vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win))
+    is_ours = is_ours or vim.startswith(name, 'eca://')
+    is_high = is_high or row + vim.api.nvim_win_get_height(win) > last
+    is_wide = is_wide or column + vim.api.nvim_win_get_width(win) > vim.o.columns
+  end
+  if is_ours and is_high then
+    vim.cmd.wincmd({ '=', mods = { vertical = true } })
+  end
+  if is_ours and is_wide then
+    vim.cmd.wincmd({ '=', mods = { horizontal = true } })
   end
 end
 
