@@ -290,11 +290,11 @@ function M.update(pending)
   if #pending > 0 then
     vim.api.nvim_create_autocmd(EVENTS, { group = group, callback = draw_soon })
   end
+  if new[1] then
+    alert.requested(new) -- also if Neovim forbids to draw now
+  end
   diff.update(pending)
   draw()
-  if new[1] then
-    alert.requested(new)
-  end
 end
 
 --- Ask only about the chat under the cursor in a list of chats. Called when that may be another.

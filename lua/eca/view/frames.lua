@@ -52,11 +52,12 @@ local function draw(frame)
     end
   end
   local settled, fault = pcall(view_ops.settle)
-  if not settled and not comfort.means_later(tostring(fault)) then
+  local is_later = not settled and comfort.means_later(tostring(fault))
+  if not settled and not is_later then
     complain('the windows', tostring(fault))
   end
   frame.spent = frame.spent + (os.clock() - started)
-  return frame.next > #ops
+  return frame.next > #ops and not is_later
 end
 
 --- Draw the waiting frames, as far as Neovim allows.

@@ -33,8 +33,25 @@ local was_asked = false -- a question
 
 local emit = others.emit
 
---- Finish drawing: make transcripts read-only again, scroll windows, show pending requests, and
---- draw winbars.
+---@param pending eca.Pending[]
+local function show_requests(pending)
+  if pending_changed then
+    require('eca.approval').update(pending) -- late: at first nothing is pending
+    local is_asked = vim.iter(pending):any(function(item)
+      return item.kind == 'question'
+    end)
+    if is_asked or was_asked then
+      answer_mode.update(pending)
+    end
+    pending_changed, was_asked = false, is_asked
+  end
+  if next(pending) then
+    require('eca.approval.float').make_way()
+  end
+end
+
+--- Finish drawing: make transcripts read-only again, scroll windows, draw winbars, and show pending
+--- requests. Raises as `draw`; what was not finished then is with the next call.
 function M.settle()
   for chat, buf in pairs(edited) do
     edited[chat] = nil
@@ -44,22 +61,6 @@ function M.settle()
         stale[chat] = stale[chat] or 'times'
       end
     end
-  end
-  local pending = mirror.pending()
-  if pending_changed then
-    pending_changed = false
-    require('eca.approval').update(pending) -- late: at first nothing is pending
-    local is_asked = false
-    for _, item in ipairs(pending) do
-      is_asked = is_asked or item.kind == 'question'
-    end
-    if is_asked or was_asked then
-      answer_mode.update(pending)
-    end
-    was_asked = is_asked
-  end
-  if next(pending) then
-    require('eca.approval.float').make_way()
   end
   if all_stale then
     winbar.refresh()
@@ -75,6 +76,7 @@ function M.settle()
       emit('EcaFilesUsed', data)
     end
   end
+  show_requests(mirror.pending()) -- last: Neovim may forbid that now
 end
 
 --- The functions for all ops but those that change the text of a chat.
