@@ -162,3 +162,30 @@ def test_the_environment_of_the_user_does_not_disturb(
     nvim.lua("vim.env.PYTHONHOME = '/nowhere'")
     nvim.keys(":EcaChat<CR>")
     nvim.wait_until("require('eca.state.mirror').server().state ~= 'stopped'")
+
+
+WATCH_SENT = """
+_G.sent = {}
+local notify = vim.rpcnotify
+function vim.rpcnotify(channel, method, arguments)
+  table.insert(_G.sent, arguments and arguments[1] or nil)
+  return notify(channel, method, arguments)
+end
+"""
+DROP = ":lua require('eca').drop({ id = require('eca').previews()[1].id })<CR>"
+BEGUN_AND_ENDED = {
+    "show_panel": (":Eca jobs<CR>q", "close_panel"),
+    "rewrite": (f":1Eca rewrite say hello<CR>{DROP}", "stop_preview"),
+    "ask_in_place": (f":1Eca ask why<CR>{DROP}", "stop_answer"),
+}
+
+
+@pytest.mark.parametrize("begun", BEGUN_AND_ENDED)
+def test_what_is_ended_while_the_host_starts_does_not_go_on_in_it(
+    begun: str, start_nvim: StartNeovim
+) -> None:
+    keys, ended = BEGUN_AND_ENDED[begun]
+    nvim = start_nvim("README.md", init=WATCH_SENT, settings={"server": SERVER})
+    nvim.keys(keys)
+    names = [it for it in nvim.lua("return _G.sent") if it in (begun, ended)]
+    assert names == [begun, ended]

@@ -29,8 +29,8 @@ local ANSWERS = { drawn = true, returned = true }
 local QUIET = { keep_draft = true, check_context = true }
 --- Intents for which the host starts a server.
 local WANTS_SERVER = { open_chat = true, prompt = true, start = true }
---- States without a host: it has exited, or cannot start.
-local DOWN = { ended = true, failed = true }
+--- States with a host, which may be starting; without one: it has exited, or cannot start.
+local THERE, DOWN = { running = true, shared = true }, { ended = true, failed = true }
 local METHOD = python.PACKAGE .. ':function:EcaIntent'
 local ENDED =
   'the plugin host ended, exit code %d: your next prompt or :Eca restart starts it again%s'
@@ -351,20 +351,20 @@ end
 
 --- Send the current options to a running host.
 function M.send_options()
-  if state == 'running' or state == 'shared' then
+  if THERE[state] then
     transmit(attach())
   end
 end
 
---- Send an intent only if the host is running; it does not matter otherwise.
+--- Send an intent only if the host runs, or starts: what it ends was sent as early.
 ---@param name string
 ---@param payload table<string, any>
 ---@return boolean sent
 function M.send_if_running(name, payload)
-  if answered then
+  if THERE[state] then
     M.send(name, payload)
   end
-  return answered
+  return THERE[state] == true
 end
 
 --- Request something only if the host is running; it does not matter otherwise.
