@@ -237,6 +237,7 @@ class Recorder:
         """Record ops."""
         self.ops.extend(ops)
         self._arrived.set()
+        self._arrived = anyio.Event()
 
     def of(self, kind: type[Op]) -> list[Op]:
         """Return the ops of a kind so far."""
@@ -262,7 +263,6 @@ class Recorder:
         """Wait until a condition is true."""
         with anyio.fail_after(PATIENCE):
             while not condition():
-                self._arrived = anyio.Event()
                 await self._arrived.wait()
 
 

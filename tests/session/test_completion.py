@@ -303,6 +303,16 @@ async def test_an_agent_that_starts_is_asked_when_it_is_ready(desk: Desk) -> Non
     assert len(desk.agents) == 1
 
 
+async def test_a_server_that_is_stopped_while_files_are_listed_stays_down(desk: Desk) -> None:
+    desk.make_files("calc.py")
+    await desk.begin()
+    desk.start("@calc")
+    desk.do(QuitServer())
+    await desk.view.until(lambda: any(op.final for op in desk.answers("@calc")))
+    assert desk.texts("@calc") == ["calc.py"]
+    assert len(desk.agents) == 1
+
+
 # --- commands -----------------------------------------------------------------------------------
 
 

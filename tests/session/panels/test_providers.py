@@ -16,10 +16,11 @@ from eca_nvim.chat.vocabulary.agent_events import (
     ProvidersChanged,
     ProviderState,
 )
-from eca_nvim.chat.vocabulary.intents import StartServer
+from eca_nvim.chat.vocabulary.intents import QuitServer, StartServer
 from eca_nvim.chat.vocabulary.ops import Notify, SetProviders
 from eca_nvim.chat.vocabulary.panels import ActInPanel, SetPanel, SetRows, ShowPanel
 from eca_nvim.protocol.eca.chat import ChatConfig, ConfigUpdated
+from eca_nvim.session.panels import providers as panel
 
 pytestmark = pytest.mark.anyio
 
@@ -188,6 +189,23 @@ async def test_other_models_and_another_agent_are_asked_for(rig: Rig) -> None:
     agent.providers = providers
     agent.ready()
     await rig.view.until(lambda: len(shown(rig)) == 2 and providers.asked == 3)
+
+
+async def test_a_server_that_is_stopped_as_it_is_to_be_asked_again_stays_down(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin_again = panel.ProvidersPanel._begin_again
+
+    async def stopped_before(self: panel.ProvidersPanel) -> None:
+        rig.do(QuitServer())
+        await rig.done()
+        await begin_again(self)
+
+    await opened(rig)
+    monkeypatch.setattr(panel.ProvidersPanel, "_begin_again", stopped_before)
+    rig.agent.announce(ConfigUpdated(chat=ChatConfig(models=("mock/mock-3",))))
+    await rig.view.until(lambda: "r starts it" in shown(rig)[0])
+    assert len(rig.agents) == 1
 
 
 async def test_hostile_texts_and_thousands_of_models_are_only_text(rig: Rig) -> None:

@@ -254,7 +254,9 @@ class Completion:
 
 
 async def _ask(process: Server, ask: Callable[[Queries], Awaitable[_T]]) -> _T | None:
-    """Ask an agent once it is ready; None if it does not complete."""
+    """Ask an agent once it is ready; None if it does not complete, or was stopped meanwhile."""
+    if not process.may_complete:
+        return None
     try:
         queries = (await process.ready()).queries
         return None if queries is None else await ask(queries)

@@ -158,6 +158,9 @@ class ProvidersPanel(Panel):
 
     async def _begin_again(self) -> None:
         """Ask beside what the user does: a fault is said, and ends nothing else."""
+        if self.server.process.agent is None:  # it was stopped a moment ago, and stays down
+            self._asked = None
+            return
         with isolated(self.scene.view, "ask for the providers", self.server.name):
             await self.begin()
 
