@@ -20,6 +20,7 @@ _CUTS: Final = "tests/faults/test_cuts.py"
 _FLOODS: Final = f"{_CUTS}::test_too_much_or_too_little_at_once_costs_nothing"
 _BUSY: Final = "tests/ui/test_busy_neovim.py"
 _LOST: Final = "tests/ui/test_nothing_lost.py"
+_SIZES: Final = "tests/ui/test_screen_sizes.py"
 
 FAULTS: Final = (
     Row(
@@ -131,6 +132,15 @@ FAULTS: Final = (
             "tests/nvim/test_frame_sender.py::test_text_locked_from_the_command_line_is_waited_for_too",
             "tests/nvim/test_frame_sender.py::test_frames_are_drawn_whatever_the_user_is_at",
             "tests/nvim/test_diagnostics.py::test_diagnostics_are_answered_whatever_the_user_does",
+        ),
+    ),
+    Row(
+        "The terminal changes its size, whatever windows are open",
+        "windows on the screen, all of them; the place in a chat",
+        (
+            f"{_SIZES}::test_whatever_is_open_all_windows_are_on_the_screen",
+            f"{_SIZES}::test_a_tab_page_that_was_not_shown_meanwhile_has_all_windows",
+            f"{_SIZES}::test_a_float_for_which_there_is_room_again_is_read_on",
         ),
     ),
     Row(

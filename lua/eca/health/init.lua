@@ -62,7 +62,7 @@ end
 --- What an older Neovim does in another way, or does not do.
 local OLDER = {
   'before 0.11, the last command of a terminal is not known: its last lines are sent instead',
-  'before 0.11, what completes in the input by hand is <C-x><C-o>',
+  'before 0.11, only <C-x><C-o> asks for completion by hand in the input',
 }
 
 local function check_neovim()

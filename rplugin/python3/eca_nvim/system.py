@@ -1,7 +1,8 @@
 """The operating system: what only Linux has, and what stands for it elsewhere.
 
 Rules kept here:
-- No other module reads `/proc`, asks which system runs, or calls what not all POSIX systems have.
+- No other module reads `/proc`, asks which system runs (but for what to download), or calls what
+  not all POSIX systems have.
 - Each function says what it does where nothing stands for it; its callers go on without that.
 - It imports little: the guardian and the bridge start with it.
 """
