@@ -59,7 +59,8 @@ class Row:
             return f"{value:.0f} MiB"
         if value >= 1:
             return f"{value:.2f} s" if value < 100 else f"{value:.0f} s"
-        return f"{value * 1000:.{1 if value < 0.1 else 0}f} ms"
+        digits = 2 if value < 0.01 else 1 if value < 0.1 else 0  # else a goal that is missed is met
+        return f"{value * 1000:.{digits}f} ms"
 
 
 @dataclass(frozen=True)

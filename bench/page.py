@@ -20,13 +20,13 @@ TEXT = """\
 # How fast it is
 
 What the plugin takes, beside the least that Neovim could do: its *floor*. A row is read like this:
-"✓ 1.4x (120 ms / 86 ms)" says that the plugin took 120 ms, the floor 86 ms, 1.4 times less, and
-that the goal is met; ✗ says that it is not. `make performance` writes this page.
+"✓ 1.4x (120 ms / 86 ms)" says that the plugin took 120 ms, 1.4 times as long as the floor's 86 ms,
+and that the goal is met; ✗ says that it is not. `make performance` writes this page.
 
 **The floor** is plain Lua in Neovim, unless a row names another one: some 150 lines that read the
 same bytes from the same server and append the text to a scratch buffer, once per read, without
-blocks, colours and tool calls, in a window of the same size. Nothing that shows a chat in Neovim
-can be faster.
+blocks, colours and tool calls, in a window of the same size. Nothing in Neovim can have all of the
+text on the screen sooner; a stall can be shorter than the floor's, which draws all at once.
 
 **How it is measured.** A fake server in a process of its own has all bytes ready before it writes
 the first. A Neovim with a user interface attached reads them; its user types ten keys a second into
@@ -99,11 +99,12 @@ def _table(figures: Sequence[Figure]) -> list[list[str]]:
 
 
 def _goal(row: Row, versions: Iterable[str | None]) -> str:
-    limits = dict.fromkeys(row.limit(it) for it in versions)
-    if row.goal is Goal.RATIO:
-        return " / ".join(f"≤ {_times(it)}" for it in limits)
+    limits = {it: row.limit(it) for it in versions}
     more = " more" if row.goal is Goal.MORE else ""
-    return " / ".join(f"≤ {row.show(it)}{more}" for it in limits)
+    show = _times if row.goal is Goal.RATIO else row.show
+    if len({*limits.values()}) == 1:
+        return f"≤ {show(next(iter(limits.values())))}{more}"
+    return ", ".join(f"≤ {show(limit)}{more} ({it})" for it, limit in limits.items())
 
 
 def _cell(figure: Figure) -> str:

@@ -47,7 +47,8 @@ def test_a_goal_is_met_up_to_its_value(row: Row, neovim: str, ours: float, is_me
 
 
 @pytest.mark.parametrize(
-    ("seconds", "shown"), [(0.00042, "0.4 ms"), (0.0123, "12.3 ms"), (0.5, "500 ms"), (2, "2.00 s")]
+    ("seconds", "shown"),
+    [(0.00042, "0.42 ms"), (0.0123, "12.3 ms"), (0.5, "500 ms"), (2, "2.00 s")],
 )
 def test_times_are_shown_with_what_can_be_told_apart(seconds: float, shown: str) -> None:
     assert RATIO.show(seconds) == shown

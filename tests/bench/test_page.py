@@ -29,9 +29,9 @@ def test_a_row_is_a_figure_and_a_column_a_version() -> None:
     assert cells(head) == ["what", "goal", "Neovim 0.10.4", "Neovim 0.12.4"]
     assert set(rule) <= set("|- ")
     assert cells(burst) == [
-        *(BURST.name, "≤ 2x", "✓ 1.24x (12.0 ms / 9.7 ms)", "✗ 3x (30.0 ms / 10.0 ms)")
+        *(BURST.name, "≤ 2x", "✓ 1.24x (12.0 ms / 9.70 ms)", "✗ 3x (30.0 ms / 10.0 ms)")
     ]
-    assert cells(startup)[1:3] == ["≤ 0.5 ms more", "✓ 1.02x (10.2 ms / 10.0 ms)"]
+    assert cells(startup)[1:3] == ["≤ 0.50 ms more", "✓ 1.02x (10.2 ms / 10.0 ms)"]
     assert len({*map(len, (head, rule, burst, startup))}) == 1
 
 
