@@ -21,7 +21,7 @@ class FakeArchive:
         self.opened = OpenedChat(Page())
         self.page = Page()
         self.fault: AgentRefused | None = None
-        self.faults: dict[str, AgentRefused] = {}
+        self.faults: dict[str, Exception] = {}
         self.left: str | None = None
         self.gate: anyio.Event | None = None
         self.gates: dict[str, anyio.Event] = {}

@@ -8,6 +8,7 @@ from tests.session.rig import FakeAgent, Rig
 from eca_nvim.agents.abilities import AgentLacks, ChatSummary
 from eca_nvim.chat.handlers import turn
 from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.session import chats
 
 pytestmark = pytest.mark.anyio
@@ -41,6 +42,17 @@ async def test_a_stop_ends_the_turn_also_where_chats_cannot_be_listed(rig: Rig) 
     rig.do(intents.StopTurn("a"))
     await rig.view.until(lambda: rig.status()["state"] == "idle")
     assert "did not confirm the stop" in rig.view.text()
+
+
+async def test_a_fault_while_chats_are_listed_ends_nothing_else(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.archive.faults["list"] = KeyError("a bug")
+    rig.do(intents.SendPrompt("a", "go"))
+    await rig.view.until(lambda: rig.view.of(Notify))
+    assert "cannot ask if a turn runs: 'a bug'" in rig.view.of(Notify)[0].text
+    del agent.archive.faults["list"]
+    agent.archive.chats = [ChatSummary("a", running=False)]
+    await rig.view.until(lambda: rig.status()["state"] == "idle")
 
 
 async def test_an_agent_that_saves_no_chats_and_ignores_a_stop_can_be_left(

@@ -209,7 +209,7 @@ class NamedServer(effects.Outside):
 
     async def _ask_turn(self, turn: effects.SilentTurn) -> None:
         agent, running = self.process.agent, None
-        with anyio.move_on_after(ANSWER_TIMEOUT):
+        with isolated(self._view, "ask if a turn runs", turn), anyio.move_on_after(ANSWER_TIMEOUT):
             try:
                 listed = () if agent is None else await agent.archive.list_chats()
                 running = next((it.running for it in listed if it.id == turn.chat_id), None)
