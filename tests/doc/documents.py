@@ -34,8 +34,12 @@ def tags() -> list[str]:
 
 def links() -> list[str]:
     """Return what the help refers to, as Neovim reads it: not in code."""
-    shown = re.sub(r"(?m)(?:^| )>\n(?:[ \t].*\n|\n)*", "\n", "\n".join(help_lines()))
-    return LINK.findall(shown)
+    return LINK.findall(without_examples("\n".join(help_lines())))
+
+
+def without_examples(text: str) -> str:
+    """Return a part of the help without its examples of code."""
+    return re.sub(r"(?m)(?:^| )>\n(?:[ \t].*\n|\n)*", "\n", text)
 
 
 def things(pattern: str) -> set[str]:

@@ -2,17 +2,12 @@
 
 import re
 
-import pytest
 from tests.doc import documents
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.launch import REPOSITORY
 
 from eca_nvim.chat.model.display_settings import DEFAULT_ICONS
-from eca_nvim.session.requests.panel_kinds import KINDS
-
-KEY = re.compile(r"[+-]|[a-zA-Z]|z[a-z]|<\S+>")
-"""A key as the help writes it: one character, a fold command, or a name."""
 
 
 def test_defaults_of_options(nvim: Neovim) -> None:
@@ -43,34 +38,6 @@ def _keys(paragraph: str) -> dict[str, set[str]]:
     _, _, listed = paragraph.partition("Keys: ")
     places = [place.split() for place in listed.split("\n")[0].split(", ") if place]
     return {place[0]: set(place[1:]) for place in places if place[0] not in ("on", "the")}
-
-
-COMMON = frozenset(("<CR>", "<Tab>", "<S-Tab>", "]w", "[w", "g<CR>", "ga", "g?", "q"))
-"""Keys of all panels."""
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_keys_of_panels(name: str) -> None:
-    told = documents.told(f"eca-panel-{name}").partition("\n")[2]
-    tables = re.findall(r"(?m)^ {8}(\S.*?) {2,}\S", told)
-    named = {key for it in tables for key in it.split()} | set(re.findall(r"`(\S+)`", told))
-    keys = {it.strip("`") for it in named if KEY.fullmatch(it.strip("`"))}
-    assert keys - COMMON == {action.key for action in KINDS[name].ACTIONS}
-
-
-@pytest.mark.parametrize(
-    ("section", "place"),
-    [("transcript", "chat"), ("input", "input"), ("ask", "preview"), ("rewrite", "preview")],
-)
-def test_keys_of_sections(nvim: Neovim, section: str, place: str) -> None:
-    actions = nvim.lua("return require('eca.keymaps.actions')").values()
-    there = {key for it in actions for key in it[place] or ()}
-    there |= {key for it in actions for key in it["pending"] or ()}
-    told = "\n".join(documents.help_lines()).partition(f"*eca-{section}*")[2].partition("\n===")[0]
-    tables = re.findall(r"(?m)^ {8}([^\s●✓?].*?) {2,}\S", told)
-    named = {key for it in tables for key in it.split() if "$" not in it}
-    assert named
-    assert named <= there
 
 
 def test_file_types() -> None:

@@ -11,6 +11,7 @@ from tests.ui.staged import (
     approval,
     chat_text,
     draw,
+    offered,
     question,
     request,
     wait_sent,
@@ -105,14 +106,14 @@ def usage(nvim: Neovim, _: int) -> None:
 
 
 def diff(nvim: Neovim, number: int) -> None:
-    """Show the diff of a request, the first of two files."""
-    call = f"t{number}"
+    """Show the diff of a request, the first of two files, with a part to leave out."""
+    call, shown = f"t{number}", [f"t{number}", "/w/a", "one\n", "two", "new"]
     file = {"block": 900, "place": 0, "count": 2}
     nvim.lua("require('eca.diff').ask('diff', { chat = ..., block = 900, file = 0 })", CHAT)
     draw(
         nvim,
-        ["pending", [approval(call), approval(f"u{number}")]],
-        ["diff", CHAT, call, "/w/a", "one\n", "two", "new", request(call), None, "new", file],
+        ["pending", [approval(call, remember=["ls"]), approval(f"u{number}")]],
+        ["diff", CHAT, *shown, request(call), None, "new", file, [], True],
     )
 
 
@@ -185,6 +186,10 @@ USES = {"head": [["2 files", ""]], "files": [], "more": 0}
 USES["files"] = [{"path": str(REPOSITORY / "LICENSE"), "heat": [["#", ""]], "use": [["read", ""]]}]
 PREPARED = {"digest": "d", "kinds": [], "questions": []}
 PROMPT = {"text": "Review.", "own": "Review.", "title": "review", "lines": ["Review."]}
+HUNKS = [{"n": number, "rows": [number, number], "taken": True} for number in (1, 2)]
+PARTED = {"paths": ["/w/a"], "language": "diff", "hunks": HUNKS}
+LISTED = {"choices": offered("ls"), "listed": True}
+YES_NO = {"yes_no": True, "options": [["yes", ""], ["no", ""]], "freeform": False}
 HITS = {"hits": [{"block": 1, "shown": 1, "text": "hello", "row": 0}], "more": 0}
 HELP = ("actions/help", "ui/keys", "ui/panel")
 A_FILE = "vim.bo.buftype == '' and vim.fn.expand('%:t') == 'README.md'"
@@ -192,10 +197,13 @@ FLOATING = {"layout": "float"}
 
 OPENED: dict[str, Opened] = {
     "approval": Opened(asks(approval), ["approval/float"]),
-    "approval with a diff": Opened(
-        asks(approval, paths=["/w/a"], language="diff"), ["approval/float"]
-    ),
+    "approval with a diff": Opened(asks(approval, remember=["ls"], **PARTED), ["approval/float"]),
+    "approval with a list": Opened(asks(approval, **LISTED), ["approval/float"]),
     "question": Opened(asks(question), ["approval/float"]),
+    "question of yes or no": Opened(asks(question, **YES_NO), ["approval/float"]),
+    "question for a secret": Opened(
+        asks(question, secret=True, options=[], declines=True), ["approval/float"]
+    ),
     "form": Opened(
         asks(question, picks=True, several=True, declines=True, empty="skip", back=True),
         ["approval/float"],

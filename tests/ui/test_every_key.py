@@ -128,6 +128,10 @@ class Walk:
         self.nvim.keys(after)
         assert self.nvim.eval("winnr('$')") > 0
 
+    def take_errors(self) -> list[str]:
+        """Return the errors that were shown, without expected ones, and forget them all."""
+        return [it for it in self.nvim.take_errors() if not EXPECTED.match(it)]
+
     def opening(self) -> set[str]:
         """Return the files that have led to a window."""
         return {*self.nvim.lua("return vim.tbl_keys(_G.opening)")} | UNSEEN
@@ -151,8 +155,7 @@ def test_a_key_after_the_help_and_any_move_after_it(
                 walk.press(key, after)
             except ChannelClosed as ended:
                 raise AssertionError(f"Neovim ended after {key} {after}") from ended
-    errors = walk.nvim.take_errors()
-    assert not [it for it in errors if not EXPECTED.match(it)]
+    assert walk.take_errors() == []
 
 
 OURS_CLOSES = """
