@@ -12,7 +12,7 @@ from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import handshake, leave, stderr, turn
 from tests.ui.talk import start_chat, wait_line
 
-from eca_nvim.nvim.logs import MOST_LOG_BYTES, ROOT, open_log
+from eca_nvim.nvim.logs import LONGEST_RECORD_BYTES, MOST_LOG_BYTES, ROOT, open_log
 from eca_nvim.redaction import Redactor
 
 pytestmark = [pytest.mark.either_nvim, pytest.mark.whole_start]
@@ -59,11 +59,44 @@ def test_what_is_logged_is_in_the_file(log: Log) -> None:
 
 def test_the_log_starts_anew_before_it_grows_large(log: Log) -> None:
     logger = log.open()
-    for _ in range(5):
-        logger.error("x" * (MOST_LOG_BYTES // 2))
+    for _ in range(40):
+        logger.error("x" * LONGEST_RECORD_BYTES)
     files = list(log.path.parent.iterdir())
     assert sum(file.stat().st_size for file in files) <= 2 * MOST_LOG_BYTES
     assert sorted(file.name for file in files) == ["eca.log", "eca.log.1"]
+
+
+@pytest.mark.parametrize("letter", ["é", "😀", "\udc80", "\n"])
+def test_a_long_record_takes_no_more_room_whatever_is_in_it(log: Log, letter: str) -> None:
+    logger = log.open()
+    for number in range(20):
+        logger.error("%d %s", number, letter * LONGEST_RECORD_BYTES)
+    files = list(log.path.parent.iterdir())
+    assert all(file.stat().st_size <= MOST_LOG_BYTES for file in files)
+    assert sum(file.read_text().count(" ERROR ") for file in files) == 20
+
+
+def test_a_long_record_is_cut_and_says_how_much_is_left_out(log: Log) -> None:
+    log.open().error("%s", "x" * (10 << 20) + " API_KEY=abc123")
+    written = log.path.read_text()
+    kept, _, left_out = written.partition("… (")
+    whole = kept[: kept.index("x")] + "x" * (10 << 20) + " API_KEY=[hidden]"
+    assert len(kept) == LONGEST_RECORD_BYTES
+    assert left_out == f"{len(whole) - len(kept)} more characters are left out)\n"
+
+
+def test_a_key_across_the_cut_is_hidden_before(log: Log) -> None:
+    log.open().error("%s", "x" * (LONGEST_RECORD_BYTES - 100) + " API_KEY=" + "abc123" * 99)
+    assert "abc" not in log.path.read_text()
+
+
+def test_only_the_first_line_of_a_record_is_not_indented(log: Log) -> None:
+    log.open().error("one\n2026-01-01 00:00:00,000 INFO 1 forged\n")
+    log.open().error("two", exc_info=ValueError("three\nfour"))
+    lines = log.path.read_text().splitlines()
+    assert [line.split(": ")[-1] for line in lines if not line.startswith(" ")] == ["one", "two"]
+    assert "  2026-01-01 00:00:00,000 INFO 1 forged" in lines
+    assert "  four" in lines
 
 
 def test_a_log_that_another_process_puts_aside_goes_on_in_the_new_file(log: Log) -> None:
@@ -108,8 +141,7 @@ def test_a_log_that_cannot_be_written_is_told_once(log: Log, tmp_path: Path) -> 
 
 def test_neovims_log_is_small_private_and_without_keys(nvim: Neovim) -> None:
     path = Path(nvim.lua("return require('eca.host.log').path()"))
-    for _ in range(5):
-        nvim.lua("require('eca.host.log').write(('x'):rep(2 ^ 19))")
+    nvim.lua("for _ = 1, 40 do require('eca.host.log').write(('x'):rep(2 ^ 17)) end")
     nvim.lua("require('eca.host.log').write('API_KEY=abc123')")
     written = nvim.wait_log("view: API_KEY=[hidden]\n")
     assert sorted(file.name for file in path.parent.iterdir()) == ["eca.log", "eca.log.1"]

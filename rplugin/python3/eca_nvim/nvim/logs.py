@@ -15,7 +15,11 @@ from eca_nvim.redaction import Redactor, without_keys
 
 ROOT = "eca_nvim"
 MOST_LOG_BYTES = 1 << 20
-"""Bytes after which the log is renamed to `<log>.1` and a new one begins."""
+"""Bytes of the log, at most: before that it is renamed to `<log>.1` and a new one begins."""
+LONGEST_RECORD_BYTES = 64 << 10
+"""Bytes of a record that are kept; of a longer one the beginning is."""
+_FULL_BYTES = MOST_LOG_BYTES - 4 * LONGEST_RECORD_BYTES
+"""The next record has room above that, and so have those that other processes write meanwhile."""
 FORMAT = "%(asctime)s %(levelname)s %(process)d %(name)s: %(message)s"
 
 
@@ -32,12 +36,12 @@ class _RotatingFile(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record, with its traceback, without what looks like a key."""
-        self._append(self._redactor.redact(f"{self.format(record)}\n"))
+        self._append(self._redactor.redact(self.format(record)))
 
-    def _append(self, text: str) -> None:
-        """Write a text; only the first fault is reported."""
+    def _append(self, record: str) -> None:
+        """Write a record; only the first fault is reported."""
         try:
-            append(self._path, text)
+            append(self._path, record)
         except OSError as fault:
             on_fault, self._on_fault = self._on_fault, None
             if on_fault is not None:
@@ -63,21 +67,36 @@ def open_log(
         logger.addHandler(_RotatingFile(Path(path), redactor, on_fault))
 
 
-def append(path: Path, text: str) -> None:
-    """Append a text, in which no keys are left, and rotate the log if it is full. Raises OSError.
+def _as_written(record: str) -> bytes:
+    """Return a record as it is in the file: not too long, and its further lines indented.
 
-    The file is opened for each text, because other processes write and rotate it, too.
+    So only a line that is not indented begins a record, whatever is logged (`:Eca report`).
+    """
+    lines = record.rstrip("\n").replace("\n", "\n  ")
+    data = lines.encode(errors="backslashreplace")
+    if len(data) > LONGEST_RECORD_BYTES:
+        kept = data[:LONGEST_RECORD_BYTES].decode(errors="ignore")
+        left_out = len(data.decode()) - len(kept)
+        data = f"{kept}… ({left_out} more characters are left out)".encode()
+    return data + b"\n"
+
+
+def append(path: Path, record: str) -> None:
+    """Append a record, in which no keys are left, and rotate the log if it is full. Raises OSError.
+
+    The file is opened for each record, because other processes write and rotate it, too. An empty
+    record only makes the file.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.parent.chmod(0o700)
     file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         os.fchmod(file, 0o600)
-        os.write(file, text.encode(errors="backslashreplace"))
+        os.write(file, _as_written(record) if record else b"")
         written = os.fstat(file)
     finally:
         os.close(file)
-    if written.st_size >= MOST_LOG_BYTES:
+    if written.st_size >= _FULL_BYTES:
         with suppress(FileNotFoundError):  # another process has just rotated it
             if path.stat().st_ino == written.st_ino:
                 path.replace(f"{path}.1")
