@@ -60,7 +60,12 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
         "actions/rewrite.lua",
     },  # <Esc>, keys of a list of its own, the beginning of a command, and an operator
     # Neovim's own, and the plugin's: its files, its checkout, its log
-    "readfile": {"health/report.lua", "markdown/languages.lua", "state/servers.lua"},
+    "readfile": {
+        "health/checkout.lua",
+        "health/report.lua",
+        "markdown/languages.lua",
+        "state/servers.lua",
+    },
     "setloclist": {"chat/search.lua"},
     "setqflist": {"review/init.lua"},
     "termopen": {"panels/login_terminal.lua"},  # of Neovim 0.10, what the user has agreed to

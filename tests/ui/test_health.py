@@ -96,23 +96,6 @@ def test_health_names_what_is_missing_here_and_what_draws_over_the_chat(
     assert "drawn over the chat, too: render-markdown.nvim" in section(nvim, "Drawing")
 
 
-@pytest.mark.either_nvim
-def test_a_report_has_no_secret_and_is_not_written(start_nvim: StartNeovim, tmp_path: Path) -> None:
-    url = "https://me:secret-1@example.org/mcp?key=secret-2"
-    mcp = {"web": {"url": url, "headers": {"Authorization": "Bearer secret-3"}}}
-    server = {"env": {"API_KEY": "secret-4"}, "command": ["/nowhere/eca", "--key", "secret-5"]}
-    settings = {"server": server, "servers": {"demo": {"mcp": mcp}}, "width": 50}
-    nvim = start_nvim(columns=120, lines=70, settings=settings)
-    nvim.keys(":Eca report<CR>")
-    nvim.wait_screen("# What happened")
-    report = "\n".join(nvim.buffer_lines())
-    assert "secret-" not in report
-    assert all(it in report for it in ("API_KEY", "width = 50", "/nowhere/eca", "example.org/mcp"))
-    assert "### Python host" in report
-    assert "# The end of the log" in report
-    assert nvim.eval("[&modified, &filetype, expand('%')]") == [0, "markdown", ""]
-
-
 def test_health_shakes_hands_with_each_server_and_leaves_none(start_nvim: StartNeovim) -> None:
     bad = "echo 'cannot read its settings' >&2; exit 3"
     servers = {

@@ -4,6 +4,7 @@
 --- - No text of a chat is in it. Values of environments and headers, and what follows a program,
 ---   are left out; the log has no keys (`eca_nvim/nvim/logs.py`).
 --- - The user's home folder is `~`.
+local checkout = require('eca.health.checkout')
 local config = require('eca.config')
 local health = require('eca.health')
 local log = require('eca.host.log')
@@ -65,19 +66,6 @@ local function collector(lines)
   }
 end
 
---- The commit of the plugin's checkout, in which no branch is packed.
----@return string?
-local function commit()
-  local folder = vim.fs.joinpath(python.ROOT, '.git')
-  local function read(name)
-    local path = vim.fs.joinpath(folder, name)
-    return vim.fn.filereadable(path) == 1 and vim.fn.readfile(path, '', 1)[1] or nil
-  end
-  local head = read('HEAD')
-  local branch = head and head:match('^ref: (.+)')
-  return branch and (read(branch) or branch) or head
-end
-
 ---@return string[]
 local function system()
   local machine = vim.uv.os_uname()
@@ -85,7 +73,7 @@ local function system()
     return ('%dx%d'):format(ui.width, ui.height)
   end, vim.api.nvim_list_uis())
   return {
-    '- plugin: ' .. (commit() or 'not a git checkout'),
+    '- plugin: ' .. checkout.name(python.ROOT),
     ('- Neovim %s; %s'):format(tostring(vim.version()), jit and jit.version or _VERSION),
     ('- %s %s %s'):format(machine.sysname, machine.release, machine.machine),
     ('- terminal: %s, %s'):format(vim.env.TERM or 'none', table.concat(uis, ', ')),
