@@ -32,6 +32,7 @@ LUA_MAY_START = {
     "host/python.lua": {"jobstart"},  # the host
     "commands/plugin.lua": {"vim.system"},  # the build step
     "health/init.lua": {"vim.system"},  # asks the host's Python for its modules and for probes
+    "health/secrets.lua": {"vim.system"},  # the host's Python, which hides what is a secret
     "ui/external.lua": {"vim.system"},  # listens to what `vim.ui.open` starts
     "panels/login_terminal.lua": {"jobstart", "termopen"},  # a login that the user has agreed to
     "commit/editor.lua": {"vim.system"},  # git commit, as the user writes its buffer

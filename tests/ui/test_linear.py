@@ -69,6 +69,16 @@ WORST = {
         ["a", ".", "a:1", "https://", "(", "a" * 900 + " "],
     ),
     "scan.trim": ("require('eca.text.scan').trim(text)", [" ", "a", "a "]),
+    "secrets": (
+        (
+            "local python = require('eca.host.python')\n"
+            "local find = python.find\n"
+            "python.find = function() end\n"  # only what Lua does
+            "require('eca.health.secrets').hide(text)\n"
+            "python.find = find"
+        ),
+        ["a", "a1", "a1-", "-", "a " * 9],
+    ),
     "sanitize.statusline": ("require('eca.ui.sanitize').statusline(text)", ["%", "\n"]),
 }
 """Lua that reads `text`, and the pieces that its worst text is made of: add yours."""

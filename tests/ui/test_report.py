@@ -9,12 +9,24 @@ from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.launch import REPOSITORY
 
+from eca_nvim.nvim.logs import append
+
 pytestmark = [pytest.mark.either_nvim, pytest.mark.whole_start]
+
+HEAD = "2026-01-01 10:00:00,000 {} 1 eca_nvim: {}"
+KEY = "sk-ant-api03-AbCdEfGh0123456789AbCdEfGh"
+OTHER = "f00Dcafe99-0123456789abcdef0123"
+"""A key of no known form."""
+
 
 def reported(nvim: Neovim) -> str:
     """Return the text of a report."""
     nvim.command("Eca report")
     return "\n".join(nvim.buffer_lines())
+
+
+def log_of(nvim: Neovim) -> Path:
+    return Path(nvim.lua("return require('eca.host.log').path()"))
 
 
 def test_a_report_has_no_secret_and_is_not_written(start_nvim: StartNeovim) -> None:
@@ -29,6 +41,39 @@ def test_a_report_has_no_secret_and_is_not_written(start_nvim: StartNeovim) -> N
     assert "### Python host" in report
     assert "# The end of the log" in report
     assert nvim.eval("[&modified, &filetype, expand('%')]") == [0, "markdown", ""]
+
+
+@pytest.mark.parametrize("python", [None, "/nowhere/python"])
+def test_what_looks_like_a_key_is_hidden_everywhere(
+    start_nvim: StartNeovim, python: str | None
+) -> None:
+    model, other = "anthropic/claude-sonnet-4-5-20250929", "qwen3-coder-480b-a35b-instruct"
+    servers = {
+        "demo": {
+            "options": {"model": KEY, "mode": other, "plan": model},
+            "mcp": {"web": {"url": f"https://example.org/{OTHER}/mcp"}},
+        },
+        "mine": {"command": [f"/nowhere/{OTHER}"], "protocol": KEY},
+    }
+    settings = {"servers": servers} | ({"python": python} if python else {})
+    nvim = start_nvim(columns=120, lines=70, settings=settings)
+    append(log_of(nvim), HEAD.format("ERROR", f"refused {KEY} and {OTHER} of {model}"))
+    report = reported(nvim)
+    assert "AbCdEf" not in report
+    assert "0123456789" not in report
+    assert "must be one of" in report  # what is wrong with the option `protocol`
+    assert report.count(model) == 2
+    assert f'mode = "{other}"' in report
+    assert 'url = "https://example.org/[hidden]/mcp"' in report
+
+
+def test_what_has_the_name_of_a_secret_is_hidden_if_there_is_a_python(
+    start_nvim: StartNeovim,
+) -> None:
+    settings = {"servers": {"demo": {"options": {"api_key": "open sesame"}}}}
+    report = reported(start_nvim(columns=120, lines=70, settings=settings))
+    assert "sesame" not in report
+    assert 'api_key = "[hidden]"' in report
 
 
 def test_a_report_says_which_version_it_is(start_nvim: StartNeovim) -> None:

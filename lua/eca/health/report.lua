@@ -1,8 +1,9 @@
 --- `:Eca report`: what a bug report needs, in a buffer: nothing is written or sent but by the user.
 ---
 --- Rules kept here:
---- - No text of a chat is in it. Values of environments and headers, and what follows a program,
----   are left out; the log has no keys (`eca_nvim/nvim/logs.py`).
+--- - No text of a chat is in it.
+--- - Values of environments and headers, and what follows a program, are left out. In all the rest
+---   what looks like a key is hidden (`secrets`).
 --- - The user's home folder is `~`.
 local checkout = require('eca.health.checkout')
 local config = require('eca.config')
@@ -10,12 +11,13 @@ local health = require('eca.health')
 local log = require('eca.host.log')
 local output = require('eca.chat.output')
 local python = require('eca.host.python')
+local secrets = require('eca.health.secrets')
 
 local M = {}
 
 --- Lines of the log that are shown.
 local LOGGED = 60
-local HIDDEN = '[hidden]'
+local HIDDEN = secrets.HIDDEN
 --- Options whose values may be secrets, at any depth.
 local SECRET = { env = true, headers = true }
 
@@ -99,6 +101,17 @@ local function fenced(lines, text, language)
   lines[#lines + 1] = '~~~~~~~~'
 end
 
+--- Without the user's home folder, and without what looks like a secret.
+---@param lines string[]
+---@return string[]
+local function cleaned(lines)
+  local home = vim.pesc(vim.uv.os_homedir() .. '/')
+  local flat = vim.tbl_map(function(line)
+    return (line:gsub('\n', ' '):gsub(home, '~/'))
+  end, lines)
+  return vim.split(secrets.hide(table.concat(flat, '\n')), '\n', { plain = true })
+end
+
 --- Show the report.
 function M.show()
   local lines =
@@ -111,11 +124,7 @@ function M.show()
   health.check(collector(lines))
   vim.list_extend(lines, { '', '# The end of the log', '' })
   fenced(lines, logged(), 'text')
-  local home = vim.uv.os_homedir()
-  for index, line in ipairs(lines) do
-    lines[index] = line:gsub('\n', ' '):gsub(vim.pesc(home .. '/'), '~/')
-  end
-  output.show_markdown(lines)
+  output.show_markdown(cleaned(lines))
   require('eca.ui.notify').info('read it and tell what happened; :w FILE writes it')
 end
 
