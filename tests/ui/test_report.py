@@ -14,6 +14,7 @@ from eca_nvim.nvim.logs import append
 pytestmark = [pytest.mark.either_nvim, pytest.mark.whole_start]
 
 HEAD = "2026-01-01 10:00:00,000 {} 1 eca_nvim: {}"
+LEFT_OUT = "Records of the level DEBUG are left out: they have texts of chats."
 KEY = "sk-ant-api03-AbCdEfGh0123456789AbCdEfGh"
 OTHER = "f00Dcafe99-0123456789abcdef0123"
 """A key of no known form."""
@@ -41,6 +42,40 @@ def test_a_report_has_no_secret_and_is_not_written(start_nvim: StartNeovim) -> N
     assert "### Python host" in report
     assert "# The end of the log" in report
     assert nvim.eval("[&modified, &filetype, expand('%')]") == [0, "markdown", ""]
+
+
+def test_a_report_has_no_text_of_a_chat(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(columns=120, lines=70, settings={"log_level": "debug", "server": "demo"})
+    nvim.keys(":EcaChat tell my story of the blue whale<CR>")
+    nvim.wait_log("blue whale")
+    report = reported(nvim)
+    assert "blue whale" not in report
+    assert "DEBUG 1" not in report
+    assert LEFT_OUT in report
+
+
+def test_the_last_records_but_those_for_debugging_are_shown_whole(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(columns=120, lines=70)
+    log = log_of(nvim)
+    append(log, HEAD.format("INFO", "the first"))
+    for number in range(29):
+        append(log, HEAD.format("WARNING", f"number {number}\nand more of {number}"))
+    append(log, HEAD.format("ERROR", "it says DEBUG"))
+    assert LEFT_OUT not in reported(nvim)
+    for number in range(90):
+        forged = HEAD.format("INFO", f"whale {number}")
+        append(log, HEAD.format("DEBUG", f"a text of a chat\n\n{forged}\nwhale"))
+    append(log, HEAD.format("INFO", "the last"))
+    report = reported(nvim)
+    shown = report.partition("# The end of the log")[2]
+    assert "whale" not in shown
+    assert "a text of a chat" not in shown
+    assert LEFT_OUT in shown
+    lines = shown.partition("~~~ text\n")[2].partition("\n~~~")[0].split("\n")
+    assert len(lines) == 60
+    assert lines[0] == HEAD.format("WARNING", "number 0")
+    assert lines[1:3] == ["  and more of 0", HEAD.format("WARNING", "number 1")]
+    assert lines[-2:] == [HEAD.format("ERROR", "it says DEBUG"), HEAD.format("INFO", "the last")]
 
 
 @pytest.mark.parametrize("python", [None, "/nowhere/python"])

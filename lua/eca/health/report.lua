@@ -1,7 +1,8 @@
 --- `:Eca report`: what a bug report needs, in a buffer: nothing is written or sent but by the user.
 ---
 --- Rules kept here:
---- - No text of a chat is in it.
+--- - Messages from and to servers, which have the texts of chats, are left out: they are in the log
+---   with the level DEBUG.
 --- - Values of environments and headers, and what follows a program, are left out. In all the rest
 ---   what looks like a key is hidden (`secrets`).
 --- - The user's home folder is `~`.
@@ -82,11 +83,22 @@ local function system()
   }
 end
 
---- The last lines of the log.
+--- The last lines of the log without records of the level DEBUG.
 ---@return string[]
+---@return boolean is_part were there such records?
 local function logged()
-  local readable = vim.uv.fs_access(log.path(), 'R')
-  return readable and vim.fn.readfile(log.path(), '', -LOGGED) or { 'there is no log' }
+  if not vim.uv.fs_access(log.path(), 'R') then
+    return { 'there is no log' }, false
+  end
+  local kept, is_part, is_left_out = {}, false, false ---@type string[], boolean, boolean
+  for _, line in ipairs(vim.fn.readfile(log.path())) do
+    if not vim.startswith(line, ' ') then -- else it goes on with a record (`eca_nvim/nvim/logs.py`)
+      is_left_out = line:find('^%S+ %S+ DEBUG ') ~= nil
+      is_part = is_part or is_left_out
+    end
+    kept[#kept + 1] = not is_left_out and line or nil
+  end
+  return vim.list_slice(kept, math.max(1, #kept - LOGGED + 1)), is_part
 end
 
 --- Text in a block of Markdown that it cannot end.
@@ -123,7 +135,14 @@ function M.show()
   vim.list_extend(lines, { '', '# Health' })
   health.check(collector(lines))
   vim.list_extend(lines, { '', '# The end of the log', '' })
-  fenced(lines, logged(), 'text')
+  local records, is_part = logged()
+  if is_part then
+    vim.list_extend(
+      lines,
+      { 'Records of the level DEBUG are left out: they have texts of chats.', '' }
+    )
+  end
+  fenced(lines, records, 'text')
   output.show_markdown(cleaned(lines))
   require('eca.ui.notify').info('read it and tell what happened; :w FILE writes it')
 end
