@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.doc import documents
 from tests.support.launch import REPOSITORY
 
 PAGE = (REPOSITORY / "doc" / "security.md").read_text(encoding="utf-8")
@@ -27,3 +28,9 @@ def test_each_claim_names_tests_that_exist(claim: str) -> None:
     assert named, f"no test is named: {claim}"
     for path, function in named:
         assert function in functions_of(REPOSITORY / path)
+
+
+def test_no_page_promises_what_an_agent_does_without_asking() -> None:
+    for page in (documents.README, documents.SMALL[1]):
+        text = " ".join(page.read_text(encoding="utf-8").split())
+        assert re.search(r"agent (runs|does) without asking is its own choice", text), page
