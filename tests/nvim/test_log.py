@@ -1,7 +1,10 @@
 """The log: private, small, without keys, and written by both sides."""
 
+import ast
 import logging
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
+from tests.support.launch import REPOSITORY
 from tests.support.script import handshake, leave, stderr, turn
 from tests.ui.talk import start_chat, wait_line
 
@@ -191,3 +195,21 @@ def test_the_last_words_of_a_server_are_shown_without_keys(
     assert "stderr: API_KEY=[hidden]" in log.read_text()
     assert "abc123" not in log.read_text()
     assert Log(log).is_private()
+
+
+LOADED = """
+import sys
+import eca_nvim.nvim.logs
+print(*(it.__file__ for name, it in sys.modules.items() if name.startswith('eca_nvim')), sep='\\n')
+"""
+
+
+def test_what_writes_neovims_records_needs_no_new_python() -> None:
+    """Else nobody could read why the host does not start."""
+    folder = str(REPOSITORY / "rplugin" / "python3")
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {folder!r}){LOADED}"]
+    told = subprocess.run(command, check=True, capture_output=True, text=True)
+    paths = [Path(it) for it in told.stdout.splitlines()]
+    assert {"logs.py", "redaction.py"} <= {it.name for it in paths}
+    for path in paths:
+        ast.parse(path.read_text(encoding="utf-8"), path.name, feature_version=(3, 8))

@@ -9,6 +9,8 @@ Neovim runs this file with text on standard input, and reads what is left of it 
 (`lua/eca/health/secrets.lua`).
 """
 
+from __future__ import annotations
+
 import json
 import re
 import sys
@@ -115,29 +117,26 @@ class Redactor:
         name: the field whose value it is. is_own: it is in a field of `ALL_HIDDEN`.
         """
         is_own = is_own or name.lower() in ALL_HIDDEN  # also of texts and lists: `FOO=x`
-        match value:
-            case dict():
-                inner = is_own or _names_secret(name)
-                return {
-                    self.redact(key): self.redact_json(item, key, is_own=inner)
-                    for key, item in value.items()
-                }
-            case int() | float() if is_own or name.lower() == "password":
-                return HIDDEN
-            case list():
-                before = ["", *value]
-                return [
-                    HIDDEN
-                    if _hides_next(last) and isinstance(item, str)
-                    else self.redact_json(item, name, is_own=is_own)
-                    for last, item in zip(before, value, strict=False)
-                ]
-            case str():
-                is_secret = (is_own and name != "name") or _names_secret(name)
-                if is_secret or (name.lower() == "key" and len(value) >= SHORTEST_PLAIN):
-                    return HIDDEN if value else ""
-                return self.redact(value)
-        return value
+        if isinstance(value, dict):
+            inner = is_own or _names_secret(name)
+            return {
+                self.redact(key): self.redact_json(item, key, is_own=inner)
+                for key, item in value.items()
+            }
+        if isinstance(value, list):
+            return [
+                HIDDEN
+                if place and _hides_next(value[place - 1]) and isinstance(item, str)
+                else self.redact_json(item, name, is_own=is_own)
+                for place, item in enumerate(value)
+            ]
+        if isinstance(value, str):
+            is_secret = (is_own and name != "name") or _names_secret(name)
+            if is_secret or (name.lower() == "key" and len(value) >= SHORTEST_PLAIN):
+                return HIDDEN if value else ""
+            return self.redact(value)
+        is_number = isinstance(value, int) or isinstance(value, float)  # noqa: SIM101 - Python 3.8
+        return HIDDEN if is_number and (is_own or name.lower() == "password") else value
 
 
 def _hides_next(option: object) -> bool:

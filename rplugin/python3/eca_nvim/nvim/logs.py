@@ -4,6 +4,8 @@ Neovim runs this file with records on standard input, parted by NUL (`lua/eca/ho
 with a Python that is too old for the host: it needs 3.8 and the standard library.
 """
 
+from __future__ import annotations
+
 import logging
 import os
 import sys
