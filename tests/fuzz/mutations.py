@@ -1,4 +1,7 @@
-"""Recorded messages, changed as the bytes of the fuzzer say: odd values, lost or doubled fields."""
+"""Recorded messages, changed as the bytes of the fuzzer say: odd values, lost or doubled fields.
+
+`whole_runs.py` does so with whole recordings.
+"""
 
 from __future__ import annotations
 
@@ -61,14 +64,14 @@ def mutated(data: bytes) -> tuple[str, list[Mapping[str, Any]]]:
     for text in messages[first : first + 12]:
         message = json.loads(text)
         for _ in range(choices.below(4)):
-            _change(message.get("params"), choices)
+            change(message.get("params"), choices)
         told += [message] * (1 if choices.below(8) else 2)
         if not choices.below(8):
             told.pop(choices.below(len(told)))
     return protocol, told
 
 
-def _change(value: object, choices: Choices) -> None:
+def change(value: object, choices: Choices) -> None:
     """Change one field, at any depth."""
     while isinstance(value, (dict, list)) and value:
         keys = [*value] if isinstance(value, dict) else [*range(len(value))]
