@@ -17,6 +17,16 @@ from tests.support.servers import ACP_RECORDINGS, RECORDINGS
 ODD: Final[tuple[Any, ...]] = (
     *(None, True, -1, 0, 2**63, 1e308, "", " ", "\n", "\x1b[31m", "\u202e", "\ud800", "a" * 999),
     *("/", "../..", "eca://chat/1", "%{1}", "vim: set et:", [], {}, [None], {"type": "text"}),
+    *(
+        0.5,
+        -(2**63),
+        "\0",
+        "a\r\nb\n",
+        "```",
+        "\u0301",
+        "\U0001f469\u200d\U0001f467",
+        "| a |\n" * 40,
+    ),
 )
 """Values that nobody expects in a field."""
 
@@ -84,3 +94,26 @@ def change(value: object, choices: Choices) -> None:
         else:
             del value[key]
             return
+
+
+def change_anywhere(value: object, choices: Choices) -> None:
+    """Change one of all fields, the deepest as often as the first, or mix up two of them."""
+    fields = [*_fields(value)]
+    if not fields:
+        return
+    holder, key = fields[choices.below(len(fields))]
+    what = choices.below(8)
+    if what < 2:
+        del holder[key]
+    elif what < 4:
+        other, its = fields[choices.below(len(fields))]
+        holder[key] = deepcopy(other[its])
+    else:
+        holder[key] = deepcopy(ODD[choices.below(len(ODD))])
+
+
+def _fields(value: object) -> Iterator[tuple[Any, Any]]:
+    if isinstance(value, (dict, list)):
+        for key in [*value] if isinstance(value, dict) else range(len(value)):
+            yield value, key
+            yield from _fields(value[key])

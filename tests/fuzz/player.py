@@ -1,8 +1,8 @@
 """The server of a fuzzed plugin: at each prompt it says what a file of its folder has for that run.
 
-Run as `player.py eca|acp FOLDER`. The prompt "run 7" plays `run-7.json`, and any other is answered by
-its own text. However odd a run is, it ends as a real server ends a turn. `journal` gets a line when
-all of a run was said. `initialize.json` and `session-new.json` answer one such request, and are gone.
+Run as `player.py eca|acp FOLDER`. The prompt "run 7" plays `run-7.json`, any other is answered by
+its own text. However odd a run is, it ends as a real server ends a turn, and `journal` gets a line
+when all of it was said. `initialize.json` and `session-new.json` answer one such request.
 """
 
 import json
@@ -17,6 +17,8 @@ Value: TypeAlias = Any
 
 SESSION = "$session"
 """Stands for the id of a new session."""
+REWRITE = "$rewrite"
+"""Stands for the id of a rewrite."""
 WAITING = 0.05
 """Seconds in which the client may answer, where the recorded one did."""
 CAPABILITIES = {"loadSession": True, "sessionCapabilities": {"delete": {}, "list": {}}}
@@ -34,6 +36,7 @@ class Server:
     def __init__(self, folder: Path, wire: Wire, *, is_acp: bool) -> None:
         self._folder, self._wire, self._is_acp = folder, wire, is_acp
         self._answers: dict[str, list[Message]] = {}
+        self._rewrites: list[Message] = []
         self._waiting: list[Message] = []
         self._sessions = 0
 
@@ -55,6 +58,9 @@ class Server:
             self._waiting.append(message)
         elif method is not None and "id" in message:
             self._answer(message)
+            if method == "rewrite/prompt":
+                for each in _renamed(self._rewrites, REWRITE, message["params"]["id"]):
+                    self._send(each["message"])
 
     def _answer(self, request: Message) -> None:
         """Answer as a file says, the first time, or as the run does."""
@@ -86,7 +92,7 @@ class Server:
             self._end(prompt["id"], chat)
             return
         run = json.loads(file.read_text())
-        self._answers = run["answers"]
+        self._answers, self._rewrites = run["answers"], run["rewrites"]
         for name in run["chats"]:
             run["said"] = _renamed(run["said"], name, chat)
         answer = self._play(run["said"], prompt["id"])

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from tests.fuzz.whole_runs import BEGINNINGS, Run, changed_answer, changed_run
-from tests.soak import chats
+from tests.soak import chats, editing
 from tests.soak.life import CHOOSE
 from tests.soak.rest import CLOSE, DELETE, STOP
 from tests.soak.user import Action, Fault, User
@@ -37,8 +37,8 @@ Value: TypeAlias = Any
 FOUND: Final = REPOSITORY / ".cache" / "fuzz" / "found"
 BATCH: Final = 8
 """Recordings between two looks at the plugin."""
-RENEWED: Final = 6
-"""Batches of which one begins with servers whose first answer is odd."""
+RENEWED: Final = 4
+"""Pairs of batches, of which one begins with servers whose first answer is odd."""
 BYTES: Final = 1 << 14
 """Bytes that change a recording."""
 PATIENCE: Final = 30.0
@@ -74,7 +74,11 @@ def look(user: User) -> None:
     user.ex("silent! cclose")
 
 
-ACTIONS: Final = (Action(4, look), Action(3, chats.read), Action(1, chats.type_prompt))
+ACTIONS: Final = (
+    *(Action(6, look), Action(4, chats.read), Action(1, chats.type_prompt)),
+    *(Action(2, editing.rewrite), Action(2, editing.complete), Action(1, editing.edit)),
+    Action(1, chats.history),
+)
 """What the user does beside answering."""
 
 
@@ -106,7 +110,7 @@ class Whole:
             servers[name] = {"command": command, "protocol": name}
         del servers["eca"]["protocol"]
         settings = {"python": sys.executable, "server": "eca", "servers": servers}
-        settings |= {"approval": {"guard": 0}}
+        settings |= {"approval": {"guard": 0}, "completion": {"inline": True}}
         mine, init = self._home / "nvim", WATCHED + CHOOSE
         return Launch(version, mine, self._project, str(mine), 120, 40, settings, init)
 
@@ -117,7 +121,7 @@ class Whole:
         protocol = ("eca", "acp")[number % 2]
         self.batch, self._chat = [], None
         try:
-            if number % RENEWED == RENEWED - 1:
+            if number // 2 % RENEWED == RENEWED - 1:
                 self._renew(protocol, number)
             for run in range(number * BATCH, number * BATCH + BATCH):
                 self._number = run
@@ -142,9 +146,7 @@ class Whole:
 
     def _wait_state(self, protocol: str, *states: str) -> None:
         said = f"{protocol} to be {states}"
-        self._user.nvim.wait_for(
-            lambda: self._user.lua(STATE, protocol) in states, said, PATIENCE
-        )
+        self._user.nvim.wait_for(lambda: self._user.lua(STATE, protocol) in states, said, PATIENCE)
 
     def _play(self, protocol: str) -> None:
         """Have the server play a run, and the user do something meanwhile."""
@@ -208,6 +210,7 @@ class Whole:
         )
         user.lua(CLOSE)
         self._send(text := f"plain {self._number}", protocol)
+        user.keys("<Esc><C-w>kG")  # they may have scrolled up
         user.nvim.wait_screen(f"the answer to {text}", PATIENCE)
         wrong = [*user.errors(), *self._logged()]
         if user.host() != self._host:

@@ -7,13 +7,13 @@ comes where it was recorded.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from tests.fuzz.mutations import LONGEST, Choices, change
-from tests.fuzz.player import SESSION
+from tests.fuzz.mutations import LONGEST, Choices, change_anywhere
+from tests.fuzz.player import REWRITE, SESSION
 from tests.support.servers import ACP_RECORDINGS, RECORDINGS
 
 Value: TypeAlias = Any
@@ -21,17 +21,21 @@ Value: TypeAlias = Any
 FOLDERS: Final[Mapping[str, Path]] = {"eca": RECORDINGS, "acp": ACP_RECORDINGS}
 PROMPTS: Final = ("chat/prompt", "session/prompt")
 BEGINNINGS: Final = ("initialize", "session/new")
-RARE: Final = (1, 3, 8)
+RARE: Final = (2, 4, 12)
 """One of so many messages of a run is changed."""
 ANSWERS: Final = 2
 """Answers to a method in a run."""
 
 
 class Recording(NamedTuple):
-    """What a server said: its messages in their order, and its answers by method, as JSON."""
+    """What a server said: its messages in their order, and its answers by method, as JSON.
+
+    `rewrites`: the texts of rewrites, which come when the client asks for one.
+    """
 
     name: str
     said: tuple[str, ...]
+    rewrites: tuple[str, ...]
     answers: tuple[tuple[str, str], ...]
     chats: tuple[str, ...]
     folder: str
@@ -54,6 +58,7 @@ def recordings(protocol: str) -> tuple[Recording, ...]:
 
 def _read(path: Path) -> Recording:
     said: list[str] = []
+    rewrites: list[str] = []
     answers: list[tuple[str, str]] = []
     asked: dict[str, str] = {}  # methods of the client's requests
     chats: dict[str, None] = {}
@@ -72,6 +77,10 @@ def _read(path: Path) -> Recording:
                 chats[params.get("chatId") or params.get("sessionId") or ""] = None
             if said and "wait" not in json.loads(said[-1]):
                 said.append(json.dumps({"wait": True}))
+        elif event["dir"] in ("s2c", "a2c") and "rewriteId" in params:
+            rewrites.append(
+                json.dumps({"message": {**message, "params": {**params, "rewriteId": REWRITE}}})
+            )
         elif event["dir"] in ("s2c", "a2c") and "method" in message:
             said.append(json.dumps({"message": message}))
         elif event["dir"] in ("s2c", "a2c"):
@@ -81,7 +90,7 @@ def _read(path: Path) -> Recording:
                 said.append(json.dumps({"answer": answer}))
             else:
                 answers.append((method, _with_session(answer)))
-    return Recording(path.stem, tuple(said), tuple(answers), tuple(chats), folder)
+    return Recording(path.stem, tuple(said), tuple(rewrites), tuple(answers), tuple(chats), folder)
 
 
 def _with_session(answer: Value) -> str:
@@ -100,6 +109,11 @@ def _answers(protocol: str) -> Mapping[str, tuple[str, ...]]:
     return {method: tuple(each) for method, each in found.items()}
 
 
+@cache
+def _rewrites(protocol: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(it.rewrites for it in recordings(protocol) if it.rewrites)
+
+
 def changed_answer(protocol: str, method: str, data: bytes) -> Value:
     """Return one of the recorded answers to a method, changed."""
     choices = Choices(data)
@@ -109,7 +123,7 @@ def changed_answer(protocol: str, method: str, data: bytes) -> Value:
 def _changed_answer(all_answers: tuple[str, ...], choices: Choices) -> Value:
     answer = json.loads(all_answers[choices.below(len(all_answers))])
     for _ in range(choices.below(3)):
-        change(answer, choices)
+        change_anywhere(answer, choices)
     return answer
 
 
@@ -118,20 +132,30 @@ def changed_run(protocol: str, folder: Path, data: bytes) -> Run:
     choices = Choices(data)
     recording = recordings(protocol)[choices.below(len(recordings(protocol)))]
     rare = RARE[choices.below(len(RARE))]
-    said: list[Value] = []
-    for text in recording.said:
-        each = json.loads(text)
-        if "wait" not in each and not choices.below(rare):
-            _spoil(each, choices)
-        said += [each] * (1 if choices.below(20) else choices.below(3))
+    said = _changed(recording.said, rare, choices)
+    rewrites: list[Value] = []
+    if every := _rewrites(protocol):
+        rewrites = _changed(every[choices.below(len(every))], rare, choices)
     answers = {
         method: [_changed_answer(every, choices) for _ in range(ANSWERS)]
         for method, every in _answers(protocol).items()
         if method not in BEGINNINGS
     }
-    script = {"said": said, "answers": answers, "chats": recording.chats}
+    script = {"said": said, "rewrites": rewrites, "answers": answers}
+    script["chats"] = recording.chats
     script = json.loads(json.dumps(script).replace(recording.folder, str(folder)))
     return Run(recording.name, script, sum("wait" not in it for it in said))
+
+
+def _changed(texts: Sequence[str], rare: int, choices: Choices) -> list[Value]:
+    """Change one of so many messages, and leave some out, or say them twice."""
+    said: list[Value] = []
+    for text in texts:
+        each = json.loads(text)
+        if "wait" not in each and not choices.below(rare):
+            _spoil(each, choices)
+        said += [each] * (1 if choices.below(20) else choices.below(3))
+    return said
 
 
 def _spoil(each: dict[str, Value], choices: Choices) -> None:
@@ -139,8 +163,8 @@ def _spoil(each: dict[str, Value], choices: Choices) -> None:
     message = each.get("message")
     for _ in range(1 + choices.below(3)):
         if message is None:
-            change(each["answer"], choices)
+            change_anywhere(each["answer"], choices)
         elif choices.below(12):
-            change(message.get("params"), choices)
+            change_anywhere(message.get("params"), choices)
         else:
-            change(message, choices)
+            change_anywhere(message, choices)
