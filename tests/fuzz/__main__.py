@@ -12,6 +12,7 @@ import time
 from contextlib import redirect_stderr
 from importlib import import_module
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 from typing import Any
 
 from tests.support.launch import REPOSITORY, VERSIONS, neovim_binary
@@ -24,6 +25,8 @@ PATIENCE = 60
 SHOWN = 30
 """Lines that are shown of a finding."""
 EDITORS = {f"Lua in Neovim {version}": version for version in VERSIONS}
+WHOLE = {f"whole plugin in Neovim {version}": version for version in VERSIONS}
+"""Their runs are the messages that the servers have said."""
 
 
 def say(line: str) -> None:
@@ -66,16 +69,31 @@ def read_in(version: str, runs: int) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
+def play_in(version: str, runs: int) -> str:
+    """Play so many changed messages through a whole plugin; return what that said."""
+    seed = str(time.time_ns() % 10**9)
+    command = [sys.executable, "-m", "tests.fuzz.whole", version, str(runs), seed]
+    done = subprocess.run(command, stdout=PIPE, stderr=STDOUT, text=True, check=False)
+    return done.stdout
+
+
+def said_by(name: str, runs: int) -> str:
+    """Run a target that needs a Neovim; return what it said."""
+    if name in EDITORS:
+        return read_in(EDITORS[name], runs)
+    return play_in(WHOLE[name], runs)
+
+
 def run(runs: int, wanted: list[str]) -> int:
     """Run targets and print a table; returns how many have a finding."""
     FOUND.mkdir(parents=True, exist_ok=True)
     atheris, targets = load()
-    names = wanted or [*targets, *EDITORS]
+    names = wanted or [*targets, *EDITORS, *WHOLE]
     failed = 0
     for name in names:
         began = time.monotonic()
-        is_lua = name in EDITORS
-        said = read_in(EDITORS[name], runs) if is_lua else fuzz(atheris, name, targets[name], runs)
+        is_ours = name in targets
+        said = fuzz(atheris, name, targets[name], runs) if is_ours else said_by(name, runs)
         done = re.search(r"Done (\d+) runs", said)
         failed += done is None
         result = f"{done[1]} runs" if done else "FOUND"

@@ -43,7 +43,7 @@ BYTES: Final = 1 << 14
 """Bytes that change a recording."""
 PATIENCE: Final = 30.0
 """Seconds that a run may take, or a plain answer, or the start of a server."""
-UNPLAYED: Final = 2.0
+UNPLAYED: Final = 4.0
 """Seconds until a prompt that an odd session has refused is given up."""
 FAULTS: Final = re.compile(
     r"Traceback|stack traceback|the agent's code failed|the plugin host failed"
