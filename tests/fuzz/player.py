@@ -15,6 +15,8 @@ from tests.support.wire import LineWire, Message, Wire
 
 Value: TypeAlias = Any
 
+CHAT = "$chat"
+"""Stands for the chat of the prompt."""
 SESSION = "$session"
 """Stands for the id of a new session."""
 REWRITE = "$rewrite"
@@ -59,7 +61,7 @@ class Server:
         elif method is not None and "id" in message:
             self._answer(message)
             if method == "rewrite/prompt":
-                for each in _renamed(self._rewrites, REWRITE, message["params"]["id"]):
+                for each in renamed(self._rewrites, REWRITE, message["params"]["id"]):
                     self._send(each["message"])
 
     def _answer(self, request: Message) -> None:
@@ -69,7 +71,7 @@ class Server:
         session = f"s{self._sessions}"
         odd = self._folder / f"{method.replace('/', '-')}.json"
         if odd.exists():
-            answer = _renamed(json.loads(odd.read_text()), SESSION, session)
+            answer = renamed(json.loads(odd.read_text()), SESSION, session)
             odd.unlink()
             self._send({"id": request["id"], **answer})
         elif method == "session/new":
@@ -93,9 +95,7 @@ class Server:
             return
         run = json.loads(file.read_text())
         self._answers, self._rewrites = run["answers"], run["rewrites"]
-        for name in run["chats"]:
-            run["said"] = _renamed(run["said"], name, chat)
-        answer = self._play(run["said"], prompt["id"])
+        answer = self._play(renamed(run["said"], CHAT, chat), prompt["id"])
         self._end(prompt["id"], chat, answer)
         with (self._folder / "journal").open("a") as journal:
             journal.write(f"{text.strip()}\n")
@@ -150,12 +150,12 @@ class Server:
         self._wire.write(self._wire.frame(json.dumps({"jsonrpc": "2.0", **message})))
 
 
-def _renamed(value: Value, old: str, new: str) -> Value:
+def renamed(value: Value, old: str, new: str) -> Value:
     """Return a value in which a text that is all of a field is another."""
     if isinstance(value, dict):
-        return {key: _renamed(item, old, new) for key, item in value.items()}
+        return {key: renamed(item, old, new) for key, item in value.items()}
     if isinstance(value, list):
-        return [_renamed(item, old, new) for item in value]
+        return [renamed(item, old, new) for item in value]
     return new if value == old else value
 
 

@@ -1,22 +1,24 @@
 """Runs of the whole plugin: all that a server said in a recording, changed as some bytes say.
 
 Besides what it tells and asks, a run has answers to requests of the client, of which the prompt's
-comes where it was recorded.
+comes where it was recorded. Of a long stream three pieces are left.
 """
 
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from tests.fuzz.mutations import LONGEST, Choices, change_anywhere
-from tests.fuzz.player import REWRITE, SESSION
+from tests.fuzz.player import CHAT, REWRITE, SESSION, renamed
 from tests.support.servers import ACP_RECORDINGS, RECORDINGS
 
 Value: TypeAlias = Any
+Item = TypeVar("Item")
 
 FOLDERS: Final[Mapping[str, Path]] = {"eca": RECORDINGS, "acp": ACP_RECORDINGS}
 PROMPTS: Final = ("chat/prompt", "session/prompt")
@@ -25,20 +27,28 @@ RARE: Final = (2, 4, 12)
 """One of so many messages of a run is changed."""
 ANSWERS: Final = 2
 """Answers to a method in a run."""
+ASKED: Final = 3
+"""Requests of any recording that come in a run beside its own: few recordings have some."""
+STREAM: Final = 4
+"""Messages of a kind in a row of which the last is left out: most would be pieces of a text."""
+FOLDER: Final = "/workspace"
+"""Stands for the folder of the recording."""
+WAIT: Final = json.dumps({"wait": True})
+"""Stands for what the recorded client said."""
 
 
 class Recording(NamedTuple):
     """What a server said: its messages in their order, and its answers by method, as JSON.
 
-    `rewrites`: the texts of rewrites, which come when the client asks for one.
+    `asked` are those which are requests, `rewrites` the texts of rewrites, which come when the
+    client asks for one.
     """
 
     name: str
-    said: tuple[str, ...]
-    rewrites: tuple[str, ...]
-    answers: tuple[tuple[str, str], ...]
-    chats: tuple[str, ...]
-    folder: str
+    said: list[str]
+    asked: list[str]
+    rewrites: list[str]
+    answers: list[tuple[str, str]]
 
 
 class Run(NamedTuple):
@@ -57,40 +67,57 @@ def recordings(protocol: str) -> tuple[Recording, ...]:
 
 
 def _read(path: Path) -> Recording:
-    said: list[str] = []
-    rewrites: list[str] = []
-    answers: list[tuple[str, str]] = []
-    asked: dict[str, str] = {}  # methods of the client's requests
-    chats: dict[str, None] = {}
-    folder = "/workspace"
+    read = Recording(path.stem, [], [], [], [])
+    methods: dict[str, str] = {}  # of the client's requests
+    folder, kinds = FOLDER, deque[Value](maxlen=STREAM)
+    chats: dict[Value, None] = {}
     for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
         event = json.loads(line)
         message = event.get("msg")
         if not isinstance(message, dict) or len(line) > LONGEST:
             continue
-        params = message.get("params")
-        params = params if isinstance(params, dict) else {}
+        params = message.get("params") or {}
         if event["dir"] in ("c2s", "c2a"):
-            asked[json.dumps(message.get("id"))] = message.get("method", "")
+            methods[json.dumps(message.get("id"))] = message.get("method", "")
             folder = str(params.get("cwd") or folder)
             if message.get("method") in PROMPTS:
-                chats[params.get("chatId") or params.get("sessionId") or ""] = None
-            if said and "wait" not in json.loads(said[-1]):
-                said.append(json.dumps({"wait": True}))
-        elif event["dir"] in ("s2c", "a2c") and "rewriteId" in params:
-            rewrites.append(
-                json.dumps({"message": {**message, "params": {**params, "rewriteId": REWRITE}}})
-            )
-        elif event["dir"] in ("s2c", "a2c") and "method" in message:
-            said.append(json.dumps({"message": message}))
+                chats[params.get("chatId") or params.get("sessionId")] = None
+            if read.said and read.said[-1] != WAIT:
+                read.said.append(WAIT)
         elif event["dir"] in ("s2c", "a2c"):
-            method = asked.get(json.dumps(message.get("id")), "")
-            answer = {key: message[key] for key in ("result", "error") if key in message}
-            if method in PROMPTS:
-                said.append(json.dumps({"answer": answer}))
-            else:
-                answers.append((method, _with_session(answer)))
-    return Recording(path.stem, tuple(said), tuple(rewrites), tuple(answers), tuple(chats), folder)
+            for chat in chats:
+                message = renamed(message, chat, CHAT)
+            message = json.loads(json.dumps(message).replace(folder, FOLDER))
+            kinds.append(kind := _kind(message))
+            if "method" not in message or kinds.count(kind) < STREAM:
+                _sort(read, message, methods)
+    return read
+
+
+def _kind(message: Value) -> Value:
+    params = message.get("params") or {}
+    content = params.get("content") or params.get("update")
+    content = content if isinstance(content, dict) else {}
+    return message.get("method"), content.get("type"), content.get("sessionUpdate")
+
+
+def _sort(read: Recording, message: Value, methods: Mapping[str, str]) -> None:
+    """Put a message of the server where it belongs."""
+    said = json.dumps({"message": message})
+    if "rewriteId" in (message.get("params") or {}):
+        message["params"]["rewriteId"] = REWRITE
+        read.rewrites.append(json.dumps({"message": message}))
+    elif "method" in message:
+        read.said.append(said)
+        if "id" in message:
+            read.asked.append(said)
+    else:
+        method = methods.get(json.dumps(message.get("id")), "")
+        answer = {key: message[key] for key in ("result", "error") if key in message}
+        if method in PROMPTS:
+            read.said.append(json.dumps({"answer": answer}))
+        else:
+            read.answers.append((method, _with_session(answer)))
 
 
 def _with_session(answer: Value) -> str:
@@ -110,8 +137,13 @@ def _answers(protocol: str) -> Mapping[str, tuple[str, ...]]:
 
 
 @cache
-def _rewrites(protocol: str) -> tuple[tuple[str, ...], ...]:
+def _rewrites(protocol: str) -> tuple[Sequence[str], ...]:
     return tuple(it.rewrites for it in recordings(protocol) if it.rewrites)
+
+
+@cache
+def _asked(protocol: str) -> tuple[str, ...]:
+    return tuple(text for it in recordings(protocol) for text in it.asked)
 
 
 def changed_answer(protocol: str, method: str, data: bytes) -> Value:
@@ -121,29 +153,36 @@ def changed_answer(protocol: str, method: str, data: bytes) -> Value:
 
 
 def _changed_answer(all_answers: tuple[str, ...], choices: Choices) -> Value:
-    answer = json.loads(all_answers[choices.below(len(all_answers))])
+    answer = json.loads(_one_of(all_answers, choices))
     for _ in range(choices.below(3)):
         change_anywhere(answer, choices)
     return answer
 
 
+def _one_of(items: Sequence[Item], choices: Choices) -> Item:
+    return items[choices.below(len(items))]
+
+
 def changed_run(protocol: str, folder: Path, data: bytes) -> Run:
     """Return a recording, some of whose messages are changed, with paths in a folder."""
     choices = Choices(data)
-    recording = recordings(protocol)[choices.below(len(recordings(protocol)))]
-    rare = RARE[choices.below(len(RARE))]
+    recording = _one_of(recordings(protocol), choices)
+    rare = _one_of(RARE, choices)
     said = _changed(recording.said, rare, choices)
-    rewrites: list[Value] = []
-    if every := _rewrites(protocol):
-        rewrites = _changed(every[choices.below(len(every))], rare, choices)
+    for number in range(ASKED):
+        asked = _one_of(_asked(protocol), choices)
+        for each in _changed([asked], 2, choices):
+            each["message"].setdefault("id", f"asked {number}")
+            said.insert(choices.below(len(said) + 1), each)
+    every = _rewrites(protocol)
+    rewrites = _changed(_one_of(every, choices), rare, choices) if every else []
     answers = {
         method: [_changed_answer(every, choices) for _ in range(ANSWERS)]
         for method, every in _answers(protocol).items()
         if method not in BEGINNINGS
     }
     script = {"said": said, "rewrites": rewrites, "answers": answers}
-    script["chats"] = recording.chats
-    script = json.loads(json.dumps(script).replace(recording.folder, str(folder)))
+    script = json.loads(json.dumps(script).replace(FOLDER, str(folder)))
     return Run(recording.name, script, sum("wait" not in it for it in said))
 
 
@@ -152,7 +191,7 @@ def _changed(texts: Sequence[str], rare: int, choices: Choices) -> list[Value]:
     said: list[Value] = []
     for text in texts:
         each = json.loads(text)
-        if "wait" not in each and not choices.below(rare):
+        if text != WAIT and not choices.below(rare):
             _spoil(each, choices)
         said += [each] * (1 if choices.below(20) else choices.below(3))
     return said
