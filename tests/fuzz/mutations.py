@@ -30,6 +30,9 @@ ODD: Final[tuple[Any, ...]] = (
 )
 """Values that nobody expects in a field."""
 
+TEXTS: Final = tuple(it for it in ODD if isinstance(it, str) and it)
+"""Texts that nobody expects inside of one."""
+
 LONGEST: Final = 20_000
 """Characters of a message that is used."""
 
@@ -97,13 +100,19 @@ def change(value: object, choices: Choices) -> None:
 
 
 def change_anywhere(value: object, choices: Choices) -> None:
-    """Change one of all fields, the deepest as often as the first, or mix up two of them."""
+    """Change one of all fields, the deepest as often as the first, or mix up two of them.
+
+    Most texts get something odd inside of them: what they are for still begins.
+    """
     fields = [*_fields(value)]
     if not fields:
         return
     holder, key = fields[choices.below(len(fields))]
-    what = choices.below(8)
-    if what < 2:
+    what, text = choices.below(8), holder[key]
+    if isinstance(text, str) and what < 5:
+        at, odd = choices.below(len(text) + 1), TEXTS[choices.below(len(TEXTS))]
+        holder[key] = text[:at] + odd + text[at:]
+    elif what < 2:
         del holder[key]
     elif what < 4:
         other, its = fields[choices.below(len(fields))]
