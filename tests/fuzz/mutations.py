@@ -33,6 +33,11 @@ ODD: Final[tuple[Any, ...]] = (
 TEXTS: Final = tuple(it for it in ODD if isinstance(it, str) and it)
 """Texts that nobody expects inside of one."""
 
+SPINE: Final = frozenset(
+    ("jsonrpc", "method", "id", "chatId", "sessionId", "role", "type", "sessionUpdate", "taskId")
+)
+"""Fields without which a message is refused as a whole."""
+
 LONGEST: Final = 20_000
 """Characters of a message that is used."""
 
@@ -102,9 +107,12 @@ def change(value: object, choices: Choices) -> None:
 def change_anywhere(value: object, choices: Choices) -> None:
     """Change one of all fields, the deepest as often as the first, or mix up two of them.
 
-    Most texts get something odd inside of them: what they are for still begins.
+    Most texts get something odd inside of them. What tells kinds and chats apart is often left as
+    it is, as else the message is refused, and what else it has is not read.
     """
-    fields = [*_fields(value)]
+    every = [*_fields(value)]
+    inner = [it for it in every if it[1] not in SPINE and not _holds(it[0][it[1]])]
+    fields = inner if inner and choices.below(6) else every
     if not fields:
         return
     holder, key = fields[choices.below(len(fields))]
@@ -119,6 +127,10 @@ def change_anywhere(value: object, choices: Choices) -> None:
         holder[key] = deepcopy(other[its])
     else:
         holder[key] = deepcopy(ODD[choices.below(len(ODD))])
+
+
+def _holds(value: object) -> bool:
+    return isinstance(value, (dict, list)) and bool(value)
 
 
 def _fields(value: object) -> Iterator[tuple[Any, Any]]:

@@ -31,10 +31,12 @@ ASKED: Final = 3
 """Requests of any recording that come in a run beside its own: few recordings have some."""
 STREAM: Final = 4
 """Messages of a kind in a row of which the last is left out: most would be pieces of a text."""
+PAUSED: Final = 10
+"""Messages for each pause, in which what came before is drawn: else all is drawn at once."""
 FOLDER: Final = "/workspace"
 """Stands for the folder of the recording."""
 WAIT: Final = json.dumps({"wait": True})
-"""Stands for what the recorded client said."""
+"""Stands for what the recorded client said, and for a pause."""
 
 
 class Recording(NamedTuple):
@@ -169,6 +171,8 @@ def changed_run(protocol: str, folder: Path, data: bytes) -> Run:
     recording = _one_of(recordings(protocol), choices)
     rare = _one_of(RARE, choices)
     said = _changed(recording.said, rare, choices)
+    for _ in range(len(said) // PAUSED):
+        said.insert(choices.below(len(said)), json.loads(WAIT))
     for number in range(ASKED):
         asked = _one_of(_asked(protocol), choices)
         for each in _changed([asked], 2, choices):
