@@ -6,6 +6,7 @@ when all of it was said. `initialize.json` and `session-new.json` answer one suc
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,6 +16,7 @@ from tests.support.wire import LineWire, Message, Wire
 
 Value: TypeAlias = Any
 
+RUN = re.compile(r"run \d+")
 CHAT = "$chat"
 """Stands for the chat of the prompt."""
 SESSION = "$session"
@@ -86,19 +88,22 @@ class Server:
     def _prompt(self, prompt: Message) -> None:
         params = prompt["params"]
         chat = params["sessionId" if self._is_acp else "chatId"]
-        text = params["prompt"][0]["text"] if self._is_acp else params["message"]
-        file = self._folder / f"{text.strip().replace(' ', '-')}.json"
-        if not file.exists():
+        words = params["prompt"][0]["text"] if self._is_acp else params["message"]
+        lines = words.strip().split("\n")  # with what was said before, and contexts
+        text = next(filter(RUN.fullmatch, reversed(lines)), lines[-1])
+        file = self._folder / f"{text.replace(' ', '-')}.json"
+        if not RUN.fullmatch(text):
             self._begin(prompt["id"], chat)
-            self._say(chat, f"the answer to {text.strip()}")
+            self._say(chat, f"the answer to {text}")
             self._end(prompt["id"], chat)
             return
         run = json.loads(file.read_text())
         self._answers, self._rewrites = run["answers"], run["rewrites"]
-        answer = self._play(renamed(run["said"], CHAT, chat), prompt["id"])
+        said = [_as_own(it, text) for it in renamed(run["said"], CHAT, chat)]
+        answer = self._play(said, prompt["id"])
         self._end(prompt["id"], chat, answer)
         with (self._folder / "journal").open("a") as journal:
-            journal.write(f"{text.strip()}\n")
+            journal.write(f"{text}\n")
 
     def _play(self, said: list[Message], number: Value) -> Message | None:
         """Say all of a run; return the answer to the prompt, unless it was said already."""
@@ -148,6 +153,14 @@ class Server:
 
     def _send(self, message: Message) -> None:
         self._wire.write(self._wire.frame(json.dumps({"jsonrpc": "2.0", **message})))
+
+
+def _as_own(said: Message, text: str) -> Message:
+    """Give a request an id of its run: what is open of an earlier one has its own."""
+    message = said.get("message")
+    if message and "method" in message and isinstance(message.get("id"), (int, str)):
+        message["id"] = f"{text} {message['id']}"
+    return said
 
 
 def renamed(value: Value, old: str, new: str) -> Value:

@@ -82,13 +82,14 @@ def _read(path: Path) -> Recording:
         if event["dir"] in ("c2s", "c2a"):
             methods[json.dumps(message.get("id"))] = message.get("method", "")
             folder = str(params.get("cwd") or folder)
-            if message.get("method") in PROMPTS:
-                chats[params.get("chatId") or params.get("sessionId")] = None
+            chat = params.get("chatId") or params.get("sessionId")
+            if message.get("method") in PROMPTS and chat:
+                chats[chat] = None
             if read.said and read.said[-1] != WAIT:
                 read.said.append(WAIT)
         elif event["dir"] in ("s2c", "a2c"):
-            for chat in chats:
-                message = renamed(message, chat, CHAT)
+            for each in chats:
+                message = renamed(message, each, CHAT)
             message = json.loads(json.dumps(message).replace(folder, FOLDER))
             kinds.append(kind := _kind(message))
             if "method" not in message or kinds.count(kind) < STREAM:
