@@ -38,7 +38,7 @@ FOUND: Final = REPOSITORY / ".cache" / "fuzz" / "found"
 BATCH: Final = 8
 """Recordings between two looks at the plugin."""
 RENEWED: Final = 4
-"""Pairs of batches, of which one begins with servers whose first answer is odd."""
+"""Pairs of batches until a server starts whose first answer is odd."""
 BYTES: Final = 1 << 14
 """Bytes that change a recording."""
 PATIENCE: Final = 30.0
@@ -83,7 +83,7 @@ ACTIONS: Final = (
 
 
 class Whole:
-    """A plugin, and what its servers were told to say."""
+    """A plugin, and what its servers say."""
 
     def __init__(self, version: str, seed: int, home: Path) -> None:
         self._seed, self._home = seed, home
@@ -247,7 +247,7 @@ class Whole:
         return []
 
     def keep(self, name: str, wrong: Sequence[str]) -> Path:
-        """Keep a finding, with all that the servers were told to say, and return the file."""
+        """Keep a finding, with all that the servers said, and return the file."""
         FOUND.mkdir(parents=True, exist_ok=True)
         path = FOUND / f"{name}.json"
         runs = [{"recording": it.recording, **it.script} for it in self.batch]

@@ -1,7 +1,7 @@
 """Runs of the whole plugin: all that a server said in a recording, changed as some bytes say.
 
-Besides what it tells and asks, a run has answers to requests of the client, of which the prompt's
-comes where it was recorded. Of a long stream three pieces are left.
+Besides what it tells and asks, a run has answers to requests of the client. The prompt's comes
+where it was recorded. Of a long stream three pieces are left.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ANSWERS: Final = 2
 ASKED: Final = 3
 """Requests of any recording that come in a run beside its own: few recordings have some."""
 STREAM: Final = 4
-"""Messages of a kind in a row of which the last is left out: most would be pieces of a text."""
+"""A message is left out after three of its kind in a row: most are pieces of a text."""
 PAUSED: Final = 10
 """Messages for each pause, in which what came before is drawn: else all is drawn at once."""
 FOLDER: Final = "/workspace"
@@ -63,7 +63,7 @@ class Run(NamedTuple):
 
 @cache
 def recordings(protocol: str) -> tuple[Recording, ...]:
-    """Return all recordings in which a server says something."""
+    """Return all recordings that have words of a server."""
     read = map(_read, sorted(FOLDERS[protocol].glob("*.jsonl")))
     return tuple(it for it in read if it.said)
 
