@@ -8,8 +8,11 @@ WALK = r"""
 collectgarbage()
 collectgarbage()
 local counts, seen, queue = {}, {}, {}
-local function place(key)
-  if type(key) ~= 'string' then
+local function place(key, value)
+  if type(key) == 'number' and type(value) == 'function' then
+    local info = debug.getinfo(value, 'S')
+    return ('[%s:%d]'):format(info.short_src:gsub('^.*/lua/', ''), info.linedefined)
+  elseif type(key) ~= 'string' then
     return '[' .. type(key) .. ']'
   end
   key = key:gsub('%x%x%x%x%x%x%x%x%-[%x-]+', 'ID'):gsub('%d+', '0')
@@ -58,7 +61,7 @@ while queue[at] do
     counts[path] = (counts[path] or 0) + #entries
     for _, entry in ipairs(sorted(entries)) do
       visit(entry[1], path .. '.key')
-      visit(entry[2], path .. '.' .. place(entry[1]))
+      visit(entry[2], path .. '.' .. place(entry[1], entry[2]))
     end
     visit(debug.getmetatable(value), path .. '.metatable')
   else

@@ -18,7 +18,7 @@ REQUESTS = {"approval": [approval()], "question": [question()], "gone": []}
 
 
 @pytest.mark.parametrize("what", REQUESTS)
-@pytest.mark.parametrize(("keys", "leave"), [("q:", "<C-c><C-c>"), ("Q", "y"), ("iQ", "y<Esc>")])
+@pytest.mark.parametrize(("keys", "leave"), [("q:", "<C-c>"), ("Q", "y"), ("iQ", "y<Esc>")])
 def test_requests_are_shown_once_changes_are_allowed_again(
     keys: str, leave: str, what: str, start_nvim: StartNeovim
 ) -> None:
@@ -32,7 +32,8 @@ def test_requests_are_shown_once_changes_are_allowed_again(
         nvim.wait_until(FLOATS)
     nvim.input(keys)
     draw(nvim, ["pending", REQUESTS[what]])
-    nvim.input(leave)
+    nvim.keys(leave)
+    nvim.leave_prompt()  # of the command line that was in the window
     nvim.wait_until(FLOATS if what != "gone" else f"not {FLOATS}")
     if what == "question":
         nvim.wait_screen("Answer>")
