@@ -36,6 +36,7 @@ watch(require('eca.panels.chat_rows'), 'watch')
 watch(require('eca.window.sizes'), 'opened')
 watch(vim.fn, 'winsaveview', true)
 function _G.kept()
+  jit.flush() -- a trace keeps what it was compiled for
   collectgarbage()
   collectgarbage()
   return vim.tbl_values(kept)
