@@ -151,3 +151,15 @@ def test_edits_in_it_keep_what_they_touch(nvim: Neovim) -> None:
         assert left == expected or (has_ended and left == edited)
 
     check()
+
+
+def test_what_runs_is_drawn_also_when_its_lines_have_just_been_deleted(nvim: Neovim) -> None:
+    nvim.keys(":1,3Eca rewrite louder<CR>")
+    nvim.wait_until("(require('eca').previews()[1] or {}).state == 'streaming'")
+    nvim.lua(
+        """
+        vim.api.nvim_buf_set_lines(0, 0, 3, true, {})
+        require('eca.preview.standing').redraw(vim.api.nvim_get_current_buf())
+        """
+    )
+    nvim.wait_until("#require('eca').previews() == 0")

@@ -107,9 +107,12 @@ end
 ---@return integer? row
 local function row_with_room(drawing, win, cells)
   local first, last = region.rows(drawing.region)
+  if not (first and last) then -- they were deleted a moment ago
+    return nil
+  end
   local info = vim.fn.getwininfo(win)[1]
   local room = info.width - info.textoff - cells
-  for line = math.max(assert(first) + 1, info.topline), math.min(assert(last), info.botline) do
+  for line = math.max(first + 1, info.topline), math.min(last, info.botline) do
     if vim.fn.virtcol({ line, '$' }, false, win) <= room then
       return line - 1
     end
