@@ -4,6 +4,7 @@
 --- - Window modifiers of the command (`:vertical`, `:tab`, `:topleft` …) take precedence over the
 ---   option.
 --- - A split that does not fit becomes a float; the user never gets E36.
+--- - Whatever size the screen gets, all windows are on it before it is drawn.
 --- - Sizes are in cells; the height of a window includes its winbar.
 local others = require('eca.ui.others')
 

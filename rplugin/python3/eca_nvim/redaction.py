@@ -135,7 +135,7 @@ class Redactor:
             if is_secret or (name.lower() == "key" and len(value) >= SHORTEST_PLAIN):
                 return HIDDEN if value else ""
             return self.redact(value)
-        is_number = isinstance(value, int) or isinstance(value, float)  # noqa: SIM101 - Python 3.8
+        is_number = isinstance(value, (int, float))
         return HIDDEN if is_number and (is_own or name.lower() == "password") else value
 
 
